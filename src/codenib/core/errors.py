@@ -1,0 +1,43 @@
+"""One error tree, by who can act on it.
+
+CodenibError
+├── InputError      the caller can fix it            exit 2
+├── StateError      re-indexing fixes it             exit 3
+├── ProviderError   an outside program failed        exit 4
+└── CannotMaintain  internal: rebuild that part instead
+"""
+
+from __future__ import annotations
+
+
+class CodenibError(Exception):
+    """What went wrong and where, with the one command that helps as `hint`."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class InputError(CodenibError):
+    """The request cannot be answered as asked: a wrong path, revision, pattern or option."""
+
+    exit_code = 2
+
+
+class StateError(CodenibError):
+    """What is stored cannot serve: missing, of another schema, or damaged. Re-indexing repairs it."""
+
+    exit_code = 3
+
+
+class ProviderError(CodenibError):
+    """A program that we run (git, zoekt) failed or is missing."""
+
+    exit_code = 4
+
+
+class CannotMaintain(CodenibError):
+    """A maintainer declines rather than guess; the compiler then rebuilds that view."""

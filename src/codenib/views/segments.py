@@ -1,0 +1,142 @@
+"""Artifacts made of segments: a delta in, immutable segments of whole files out, most of them shared.
+
+An artifact is a folder with `view.json`, which names its segments and the files of each that are no longer
+live, and for each segment its `NAME.*` parts. A segment is a pure function of its files, so a maintained
+artifact hard-links the segments that it keeps, kills what the delta removed or changed, and writes one new
+segment for the rest. Folding small and worn segments into the new one keeps their number logarithmic, so an
+update costs what changed (amortised), and a reader never sees more than a handful.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from codenib.core.errors import StateError
+from codenib.core.protocols import Records
+from codenib.core.source import Delta, SourceFile
+
+FORMAT = 1
+MAX_FILES = 8192  # bounds the memory of writing one segment; Django is one segment, Linux nine
+WORN = 0.25  # a segment with a larger share of dead files is rewritten
+MAX_SEGMENTS = 10
+
+#: Writes the parts of one segment: files (in path order), records, folder, segment name.
+WriteSegment = Callable[[Sequence[SourceFile], Records, Path, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """Files written together, in path order, and the indexes of those that a later delta took away."""
+
+    name: str
+    files: tuple[SourceFile, ...]
+    dead: frozenset[int]
+
+    def live_files(self) -> Iterator[SourceFile]:
+        return (file for index, file in enumerate(self.files) if index not in self.dead)
+
+    @property
+    def live_count(self) -> int:
+        return len(self.files) - len(self.dead)
+
+
+class _Entry(msgspec.Struct):
+    name: str
+    files: int
+    dead: list[int]
+
+
+class _ViewFile(msgspec.Struct):
+    format: int
+    segments: list[_Entry]
+
+
+def read_segments(folder: Path) -> list[Segment]:
+    """The segments of an artifact."""
+    try:
+        view = msgspec.json.decode((folder / "view.json").read_bytes(), type=_ViewFile)
+        if view.format != FORMAT:
+            raise StateError(f"{folder.name}: segment format {view.format}", hint="codenib index")
+        return [
+            Segment(entry.name, _read_files(folder / f"{entry.name}.files.json"), frozenset(entry.dead))
+            for entry in view.segments
+        ]
+    except (OSError, msgspec.DecodeError) as error:
+        raise StateError(f"artifact {folder.name} cannot be read: {error}", hint="codenib index") from error
+
+
+def write_artifact(files: Sequence[SourceFile], records: Records, out: Path, write: WriteSegment) -> None:
+    """Write an artifact of new segments alone."""
+    _write_view(out, list(_write_new(files, records, out, write)))
+
+
+def advance_artifact(base: Path, delta: Delta, records: Records, out: Path, write: WriteSegment) -> None:
+    """Write the artifact that follows `base` by `delta`, sharing what it keeps."""
+    gone = set(delta.removed) | {file.path for file in delta.changed}
+    kept, fresh = _fold(
+        [_kill(segment, gone) for segment in read_segments(base)], [*delta.added, *delta.changed]
+    )
+    for segment in kept:
+        for part in base.glob(f"{segment.name}.*"):
+            _link(part, out / part.name)
+    fresh.sort(key=lambda file: file.path)
+    _write_view(out, [*kept, *_write_new(fresh, records, out, write)])
+
+
+def _kill(segment: Segment, gone: set[str]) -> Segment:
+    dead = {index for index, file in enumerate(segment.files) if file.path in gone}
+    return Segment(segment.name, segment.files, segment.dead | dead) if dead else segment
+
+
+def _fold(segments: Iterable[Segment], fresh: list[SourceFile]) -> tuple[list[Segment], list[SourceFile]]:
+    """Choose the segments to keep; the live files of the others join `fresh`."""
+    waiting = sorted((segment for segment in segments if segment.live_count), key=lambda s: s.live_count)
+    kept: list[Segment] = []
+    while waiting:
+        segment = waiting.pop(0)
+        small = segment.live_count <= 2 * len(fresh)
+        worn = len(segment.dead) > WORN * len(segment.files)
+        crowded = len(kept) + len(waiting) >= MAX_SEGMENTS
+        full = segment.live_count * 2 > MAX_FILES
+        if worn or ((small or crowded) and not full):
+            fresh = [*fresh, *segment.live_files()]
+        else:
+            kept.append(segment)
+    return kept, fresh
+
+
+def _write_new(
+    files: Sequence[SourceFile], records: Records, out: Path, write: WriteSegment
+) -> Iterator[Segment]:
+    for start in range(0, len(files), MAX_FILES):
+        part = tuple(files[start : start + MAX_FILES])
+        rows = [(file.path, file.digest) for file in part]
+        encoded = msgspec.json.encode(rows)
+        name = hashlib.sha256(encoded).hexdigest()[:16]
+        (out / f"{name}.files.json").write_bytes(encoded)
+        write(part, records, out, name)
+        yield Segment(name, part, frozenset())
+
+
+def _write_view(out: Path, segments: Sequence[Segment]) -> None:
+    entries = [_Entry(s.name, len(s.files), sorted(s.dead)) for s in segments]
+    (out / "view.json").write_bytes(msgspec.json.encode(_ViewFile(FORMAT, entries)))
+
+
+def _read_files(path: Path) -> tuple[SourceFile, ...]:
+    rows = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str]])
+    return tuple(SourceFile(name, digest) for name, digest in rows)
+
+
+def _link(source: Path, target: Path) -> None:
+    try:
+        os.link(source, target)
+    except OSError:  # a file system without hard links: share nothing, stay correct
+        shutil.copyfile(source, target)
