@@ -1,3 +1,37 @@
-"""CodeNib serves repository context to coding agents."""
+"""CodeNib serves repository context to coding agents.
+
+>>> import codenib
+>>> with codenib.open("path/to/repository") as workspace:      # doctest: +SKIP
+...     answer = workspace.search("where are sessions saved")
+...     for item in answer.items:
+...         print(item.path, item.start_line, item.symbol)
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
+from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
+from codenib.serving.workspace import Workspace
 
 __version__ = "0.1.0"
+
+__all__ = [
+    "Answer",
+    "CodenibError",
+    "Evidence",
+    "InputError",
+    "Passage",
+    "ProviderError",
+    "RegexAnswer",
+    "StateError",
+    "Workspace",
+    "__version__",
+    "open",
+]
+
+
+def open(path: str | Path = ".") -> Workspace:
+    """The workspace of the repository at `path`: a checkout, a bare repository or a plain folder."""
+    return Workspace(path)

@@ -1,0 +1,1 @@
+"""Ways in: parse, call serving, render. No decisions."""

@@ -10,6 +10,12 @@ from codenib.core.source import BlobUnits, Delta, SourceFile, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 
 
+class Progress(Protocol):
+    """Told of long work: what stage, how many of how many."""
+
+    def __call__(self, stage: str, done: int, total: int) -> None: ...
+
+
 class BlobReader(Protocol):
     """Bytes of blobs by digest; the only way that source text enters a builder."""
 
@@ -21,8 +27,11 @@ class BlobReader(Protocol):
 class Deriver(Protocol):
     """A pure function of a blob whose result is cached by (blob digest, language hint, version)."""
 
-    name: str
-    version: str
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def version(self) -> str: ...
 
     def derive(self, data: bytes, units: BlobUnits) -> bytes:
         """The record of a blob that is not skipped. Same input, same bytes."""

@@ -98,18 +98,23 @@ def _kill(segment: Segment, gone: set[str]) -> Segment:
 def _fold(segments: Iterable[Segment], fresh: list[SourceFile]) -> tuple[list[Segment], list[SourceFile]]:
     """Choose the segments to keep; the live files of the others join `fresh`."""
     waiting = sorted((segment for segment in segments if segment.live_count), key=lambda s: s.live_count)
+    # Full segments are no crowd: past MAX_SEGMENTS of them, every edit would rewrite all the others.
+    open_count = sum(not _full(segment) for segment in waiting)
     kept: list[Segment] = []
-    while waiting:
-        segment = waiting.pop(0)
+    for segment in waiting:
         small = segment.live_count <= 2 * len(fresh)
         worn = len(segment.dead) > WORN * len(segment.files)
-        crowded = len(kept) + len(waiting) >= MAX_SEGMENTS
-        full = segment.live_count * 2 > MAX_FILES
-        if worn or ((small or crowded) and not full):
+        crowded = open_count > MAX_SEGMENTS
+        if worn or ((small or crowded) and not _full(segment)):
+            open_count -= not _full(segment)
             fresh = [*fresh, *segment.live_files()]
         else:
             kept.append(segment)
     return kept, fresh
+
+
+def _full(segment: Segment) -> bool:
+    return segment.live_count * 2 > MAX_FILES
 
 
 def _write_new(

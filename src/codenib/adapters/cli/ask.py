@@ -1,0 +1,293 @@
+"""The commands that ask: search, regex, read, units."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.output import highlighted, opened, print_json, say
+from codenib.core.answers import Answer, Evidence, LineMatch, RegexAnswer
+from codenib.core.errors import InputError
+from codenib.planner.plan import ROUTES
+from codenib.serving.workspace import Workspace
+
+_SHOWN_LINES = 5
+
+
+@click.command()
+@click.argument("query", required=False)
+@click.option("-k", default=10, show_default=True, help="How many results.")
+@click.option("--route", type=click.Choice(ROUTES), default="auto", show_default=True)
+@click.option("--level", type=click.Choice(["unit", "file"]), default="unit", show_default=True)
+@click.option(
+    "--tests",
+    type=click.Choice(["include", "exclude", "lower"]),
+    default="lower",
+    show_default=True,
+    help="Rank test, example and vendored code as it is, not at all, or lower.",
+)
+@click.option("--batch", type=click.Path(dir_okay=False), help="Rows {id, query}, one JSON object a line.")
+@click.option("--out", default="-", help="Where the batch's answers go (default: standard output).")
+@shared(at_revision, path_globs, no_refresh, as_json)
+@click.pass_obj
+def search(
+    repository: str,
+    query: str | None,
+    k: int,
+    route: str,
+    level: Any,
+    tests: Any,
+    batch: str | None,
+    out: str,
+    at: str | None,
+    paths: tuple[str, ...],
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Find code by the words that it and QUERY share, best first.
+
+    Indexes the repository first when it never was, and updates the views when files changed.
+    """
+    if (query is None) == (batch is None):
+        raise InputError("give a query, or --batch FILE", hint="codenib search 'parse config file'")
+    with opened(repository, quiet=json_output) as (workspace, progress):
+
+        def ask(text: str) -> Answer:
+            return workspace.search(
+                text, k=k, route=route, level=level, paths=paths, tests=tests, at=at,
+                refresh="never" if no_refresh else "auto",
+            )  # fmt: skip
+
+        if batch is not None:
+            _run_batch(Path(batch), out, ask)
+            return
+        answer = ask(query or "")
+        progress.close()
+        if json_output:
+            print_json(search_json(answer))
+        else:
+            _print_answer(workspace, answer, level)
+
+
+def search_json(answer: Answer) -> dict[str, Any]:
+    """The documented shape of `search --json`."""
+    return {
+        "snapshot": answer.snapshot,
+        "plan": answer.plan,
+        "total": answer.total,
+        "truncated": answer.truncated,
+        "seconds": round(answer.seconds, 6),
+        "refreshed": answer.refreshed,
+        "results": answer.items,
+    }
+
+
+def _run_batch(rows: Path, out: str, ask: Any) -> None:
+    """Answer each row; a bad row stops the run before anything is written."""
+    try:
+        lines = rows.read_text(encoding="utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise InputError(f"cannot read {rows}: {error}", hint="codenib search --help") from error
+    questions = []
+    for number, line in enumerate(lines, 1):
+        if line.strip():
+            try:
+                questions.append(msgspec.json.decode(line, type=_Row))
+            except msgspec.DecodeError as error:
+                raise InputError(f"{rows}:{number}: {error}", hint='{"id": …, "query": …}') from error
+    with click.open_file(out, "w", encoding="utf-8", atomic=out != "-") as stream:
+        for row in questions:
+            items = ask(row.query).items if row.query.strip() else ()
+            stream.write(msgspec.json.encode({"id": row.id, "results": items}).decode() + "\n")
+    if out != "-":
+        say(f"{len(questions)} answers in {out}")
+
+
+class _Row(msgspec.Struct):
+    id: str | int
+    query: str
+
+
+def _print_answer(workspace: Workspace, answer: Answer, level: str) -> None:
+    if answer.refreshed:
+        say(answer.refreshed)
+    if answer.snapshot.stale:
+        say("not refreshed: files may have changed since")
+    texts = workspace.texts(answer.items, at_snapshot=answer.snapshot.id) if level == "unit" else []
+    for index, item in enumerate(answer.items):
+        place = click.style(f"{item.path}:{item.start_line}", fg="cyan", bold=True)
+        name = f"  {click.style(item.symbol, bold=True)}" if item.symbol else ""
+        marks = f" [{', '.join(item.marks)}]" if item.marks else ""
+        why = f"  matched: {', '.join(item.matched)}" if item.matched else ""
+        click.echo(f"{place}{name}  {click.style(f'{item.kind}{marks}  {item.score:.2f}{why}', dim=True)}")
+        if texts:
+            click.echo(_excerpt(texts[index], item))
+            click.echo()
+    if not answer.items:
+        click.echo("nothing matches", err=True)
+        return
+    say(f"{len(answer.items)} of {answer.total:,} matching {level}s in {answer.seconds * 1000:.0f} ms")
+
+
+def _excerpt(text: str, item: Evidence) -> str:
+    """The unit's first line and the lines that say most of what matched."""
+    lines = text.split("\n")
+    terms = [term for term in item.matched if len(term) > 2]
+    weight = {number: _hits(line, terms) for number, line in enumerate(lines)}
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    best = sorted(weight, key=lambda number: (-weight[number], number))[: _SHOWN_LINES - 1]
+    shown = sorted({first, *(number for number in best if weight[number])})
+    if len(shown) < _SHOWN_LINES:
+        rest = (number for number in range(first, len(lines)) if number not in shown)
+        shown = sorted([*shown, *[n for n, _ in zip(rest, range(_SHOWN_LINES - len(shown)), strict=False)]])
+    out: list[str] = []
+    for at, number in enumerate(shown):
+        if at and number > shown[at - 1] + 1:
+            out.append(click.style("    ⋮", dim=True))
+        out.append("  " + highlighted(lines[number][:160], item.language, item.start_line + number))
+    return "\n".join(out)
+
+
+def _hits(line: str, terms: list[str]) -> int:
+    low = line.lower()
+    return sum(1 for term in terms if term in low)
+
+
+@click.command()
+@click.argument("pattern")
+@click.option("-i", "--ignore-case", is_flag=True)
+@click.option("-F", "--literal", is_flag=True, help="The pattern is plain text.")
+@click.option("-k", default=100, show_default=True, help="How many lines; 0 for all.")
+@click.option("--context", default=0, show_default=True, help="Lines before and after.")
+@click.option("--timeout", "timeout_s", default=10.0, show_default=True, help="Seconds, then a part.")
+@click.option("--backend", type=click.Choice(["trigram", "zoekt"]), default="trigram", show_default=True)
+@shared(at_revision, path_globs, no_refresh, as_json)
+@click.pass_obj
+def regex(
+    repository: str,
+    pattern: str,
+    ignore_case: bool,
+    literal: bool,
+    k: int,
+    context: int,
+    timeout_s: float,
+    backend: Any,
+    at: str | None,
+    paths: tuple[str, ...],
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Find the lines that match PATTERN, in path order."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        answer = workspace.regex(
+            pattern, k=k or None, ignore_case=ignore_case, literal=literal, paths=paths, context=context,
+            timeout_s=timeout_s, backend=backend, at=at, refresh="never" if no_refresh else "auto",
+        )  # fmt: skip
+        progress.close()
+    if json_output:
+        print_json(regex_json(answer))
+    else:
+        _print_matches(answer, context)
+
+
+def regex_json(answer: RegexAnswer) -> dict[str, Any]:
+    """The documented shape of `regex --json`."""
+    return {
+        "snapshot": answer.snapshot,
+        "provider": answer.provider,
+        "total": answer.total,
+        "files": answer.files,
+        "truncated": answer.truncated,
+        "complete": answer.complete,
+        "scanned_all": answer.scanned_all,
+        "candidates": answer.candidates,
+        "reason": answer.reason,
+        "seconds": round(answer.seconds, 6),
+        "refreshed": answer.refreshed,
+        "results": answer.items,
+    }
+
+
+def _print_matches(answer: RegexAnswer, context: int) -> None:
+    if answer.refreshed:
+        say(answer.refreshed)
+    for match in answer.items:
+        for offset, line in enumerate(match.before, match.line - len(match.before)):
+            click.echo(click.style(f"{match.path}-{offset}-{line}", dim=True))
+        place = click.style(f"{match.path}:{match.line}:{match.column + 1}", fg="cyan")
+        click.echo(f"{place}: {_marked(match)}")
+        for offset, line in enumerate(match.after, match.line + 1):
+            click.echo(click.style(f"{match.path}-{offset}-{line}", dim=True))
+        if context:
+            click.echo("--")
+    if not answer.items:
+        click.echo("nothing matches", err=True)
+    if answer.reason:
+        say(answer.reason)
+    if answer.items:
+        say(
+            f"{len(answer.items):,} of {answer.total:,} lines in {answer.files:,} files, "
+            f"{answer.candidates:,} files read, {answer.seconds * 1000:.0f} ms"
+        )
+
+
+def _marked(match: LineMatch) -> str:
+    out, at = [], 0
+    for start, end in match.spans:
+        out += [match.text[at:start], click.style(match.text[start:end], fg="red", bold=True)]
+        at = end
+    return "".join([*out, match.text[at:]]).rstrip("\r")
+
+
+@click.command()
+@click.argument("place", metavar="PATH[:START[-END]]")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def read(repository: str, place: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
+    """Print a file of the snapshot, or lines START to END of it."""
+    path, start, end = _parse_place(place)
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        passage = workspace.read(path, start, end, at=at, refresh="never" if no_refresh else "auto")
+        progress.close()
+    if json_output:
+        print_json(passage)
+    else:
+        click.echo(highlighted(passage.text, passage.language, passage.start_line))
+
+
+def _parse_place(place: str) -> tuple[str, int | None, int | None]:
+    found = re.fullmatch(r"(.+?):(\d+)(?:-(\d+))?", place)
+    if not found:
+        return place, None, None
+    start = int(found[2])
+    return found[1], start, int(found[3]) if found[3] else start
+
+
+@click.command()
+@click.argument("path")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def units(repository: str, path: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
+    """List the source units of a file: L0 the file, L1 scopes, L2 callables."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        found = workspace.units(path, at=at, refresh="never" if no_refresh else "auto")
+        progress.close()
+    if json_output:
+        rows = [
+            {
+                "path": unit.span.path, "start_line": unit.span.start_line, "end_line": unit.span.end_line,
+                "level": unit.level.name, "kind": unit.kind, "symbol": unit.symbol, "language": unit.language,
+            }
+            for unit in found
+        ]  # fmt: skip
+        print_json({"path": path, "units": rows})
+        return
+    for unit in found:
+        lines = click.style(f"{unit.span.start_line:>6}-{unit.span.end_line:<6}", dim=True)
+        indent = "  " * unit.level
+        click.echo(f"{lines} {unit.level.name} {indent}{unit.kind} {click.style(unit.symbol, bold=True)}")

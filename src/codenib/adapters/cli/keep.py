@@ -1,0 +1,160 @@
+"""The commands that keep the views: index, update, status, verify, gc."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
+from codenib.adapters.cli.output import human_size, opened, print_json
+from codenib.compiler.compiler import Outcome
+from codenib.compiler.registry import DEFAULT_VIEWS, parse_views
+from codenib.core.views import Status, ViewKind
+from codenib.serving.report import StatusReport, describe_refresh
+from codenib.serving.workspace import Workspace
+
+
+@click.command()
+@click.option("--rebuild", is_flag=True, help="Forget what is published for this repository and build anew.")
+@shared(views_option, at_revision, as_json)
+@click.pass_obj
+def index(repository: str, rebuild: bool, views: str | None, at: str | None, json_output: bool) -> None:
+    """Build the views of this repository, from the nearest snapshot that has them."""
+    wanted = parse_views(views) if views else DEFAULT_VIEWS
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        outcome = workspace.index(wanted, at=at, rebuild=rebuild)
+        progress.close()
+    _report(outcome, wanted, json_output)
+
+
+@click.command()
+@as_json
+@click.pass_obj
+def update(repository: str, json_output: bool) -> None:
+    """Bring the views of this worktree up to its files as they are now."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        outcome = workspace.update()
+        progress.close()
+    _report(outcome, tuple(outcome.manifest.views), json_output)
+
+
+def outcome_json(outcome: Outcome) -> dict[str, Any]:
+    """The documented shape of `index --json` and `update --json`."""
+    manifest = outcome.manifest
+    return {
+        "snapshot": {"id": manifest.snapshot, "commit": manifest.commit, "dirty": manifest.dirty},
+        "changed": not outcome.nothing_to_do,
+        "done": outcome.views,
+        "files": {
+            "total": manifest.files,
+            "added": outcome.added,
+            "changed": outcome.changed,
+            "removed": outcome.removed,
+            "renamed": outcome.renamed,
+        },
+        "derived_blobs": outcome.derived,
+        "seconds": round(outcome.seconds, 6),
+        "views": manifest.views,
+    }
+
+
+def _report(outcome: Outcome, wanted: tuple[ViewKind, ...], json_output: bool) -> None:
+    failed = [kind for kind in wanted if outcome.manifest.views[kind].status is Status.FAILED]
+    if json_output:
+        print_json(outcome_json(outcome))
+    else:
+        click.echo(describe_refresh(outcome) or "up to date")
+        for kind in wanted:
+            record = outcome.manifest.views[kind]
+            if record.status is Status.FAILED:
+                click.echo(f"  {kind}: {click.style('failed', fg='red')}: {record.error}")
+            elif not outcome.nothing_to_do:
+                counts = ", ".join(f"{count:,} {name}" for name, count in record.counts.items())
+                size = human_size(record.size_bytes)
+                click.echo(f"  {kind}: {counts}; {size}, {record.how} in {record.seconds:.2f} s")
+    if failed:
+        raise click.exceptions.Exit(3)
+
+
+@click.command()
+@as_json
+@click.pass_obj
+def status(repository: str, json_output: bool) -> None:
+    """Show which views exist, for which snapshot, how fresh, how large and how long they took."""
+    with Workspace(repository) as workspace:
+        report = workspace.status()
+    if json_output:
+        print_json(report)
+    else:
+        _print_status(report)
+
+
+def _print_status(report: StatusReport) -> None:
+    edits = " with uncommitted edits" if report.dirty else ""
+    commit = report.commit[:12] if report.commit else "no commit"
+    click.echo(f"{click.style(report.repository, bold=True)}  {report.root}")
+    click.echo(f"  {report.kind} at {commit}{edits}, {report.files:,} files")
+    if report.indexed_snapshot is None:
+        click.echo("  not indexed: run `codenib index`")
+    elif report.fresh:
+        click.echo(f"  {click.style('fresh', fg='green')}: every view answers for the files as they are")
+    else:
+        click.echo(
+            f"  {click.style('stale', fg='yellow')}: {report.added:,} added, {report.changed:,} changed, "
+            f"{report.removed:,} removed since; the next query updates"
+        )
+    for kind, record in report.views.items():
+        shown = {name: count for name, count in record.counts.items() if not name.startswith("skipped")}
+        counts = ", ".join(f"{count:,} {name}" for name, count in shown.items())
+        cost = f"{human_size(record.size_bytes)}; {record.how} in {record.seconds:.2f} s"
+        click.echo(f"  {kind:<8} {record.status:<6} {record.error or f'{counts}; {cost}'}")
+    if report.skipped:
+        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
+        click.echo(f"  skipped: {reasons}")
+    click.echo(
+        f"  store: {human_size(report.size_bytes)} in {report.manifests} snapshots, "
+        f"{human_size(report.shared_bytes)} of shared records; {report.store}"
+    )
+
+
+@click.command()
+@shared(views_option, at_revision, as_json)
+@click.pass_obj
+def verify(repository: str, views: str | None, at: str | None, json_output: bool) -> None:
+    """Rebuild from nothing beside the maintained views, and compare. Exit 3 when they differ."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        found = workspace.verify(parse_views(views) if views else None, at=at)
+        progress.close()
+    clean = not any(found.values())
+    if json_output:
+        print_json({"clean": clean, "differences": found})
+    for kind, differences in () if json_output else found.items():
+        verdict = click.style("equal", fg="green") if not differences else click.style("differs", fg="red")
+        click.echo(f"{kind}: {verdict}")
+        for line in differences[:10]:
+            click.echo(f"  {line}")
+        if len(differences) > 10:
+            click.echo(f"  … and {len(differences) - 10:,} more")
+    if not clean:
+        if not json_output:
+            click.echo("  try: codenib index --rebuild", err=True)
+        raise click.exceptions.Exit(3)
+
+
+@click.command()
+@click.option("--keep", default=4, show_default=True, help="Snapshots to keep of each repository.")
+@as_json
+def gc(keep: int, json_output: bool) -> None:
+    """Drop old snapshots, and the artifacts, records and blobs that no kept snapshot reaches."""
+    from codenib.compiler.collect import collect
+
+    report = collect(keep=keep)
+    if json_output:
+        print_json(report)
+        return
+    click.echo(
+        f"freed {human_size(report.freed_bytes)}: {report.artifacts} artifacts, {report.records:,} records, "
+        f"{report.blobs:,} blobs, {report.repositories} repositories that are gone"
+    )
+    click.echo(f"{human_size(report.size_bytes)} left")

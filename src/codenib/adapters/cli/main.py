@@ -1,0 +1,98 @@
+"""The `codenib` command: arguments in, text or JSON out, an exit code by kind of error."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from importlib import import_module
+
+import click
+
+from codenib import __version__
+from codenib.core.errors import CodenibError, InputError
+
+#: command → (module, line in the overview). A command's module is imported when it runs.
+COMMANDS = {
+    "search": ("ask", "Find code by meaning of words: ranked units or files."),
+    "regex": ("ask", "Find lines by pattern, as a scan of every file would."),
+    "read": ("ask", "Print a file, or lines of it, as the snapshot has them."),
+    "units": ("ask", "List the source units of a file."),
+    "index": ("keep", "Build the views of this repository."),
+    "update": ("keep", "Bring the views up to the worktree as it is now."),
+    "watch": ("watch", "Keep the views fresh in the background."),
+    "status": ("keep", "Show what is indexed and how fresh it is."),
+    "verify": ("keep", "Rebuild beside the maintained views and compare."),
+    "gc": ("keep", "Drop what no published snapshot reaches."),
+    "doctor": ("doctor", "Check this installation."),
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only to run it: start-up is part of every answer."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = import_module(f"codenib.adapters.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.option("-C", "repository", metavar="PATH", default=".", help="The repository (default: this folder).")
+@click.version_option(__version__, message="codenib %(version)s")
+@click.pass_context
+def cli(context: click.Context, repository: str) -> None:
+    """Repository context for coding agents: ranked, source-linked, always fresh.
+
+    \b
+    codenib search "where are sessions saved"     index if needed, then answer
+    codenib regex 'def \\w+_session'               exact lines
+    """
+    context.obj = repository
+
+
+def main() -> None:
+    """Run the command line; every error ends here."""
+    try:
+        cli.main(standalone_mode=False)
+    except click.exceptions.Exit as stop:
+        sys.exit(stop.exit_code)
+    except click.Abort:
+        sys.exit(130)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(0)
+    except click.ClickException as error:
+        context = getattr(error, "ctx", None)
+        command = context.command_path if context else "codenib"
+        _fail(InputError(error.format_message(), hint=f"{command} --help"))
+    except CodenibError as error:
+        _fail(error)
+    except Exception as error:  # noqa: BLE001 - the one catch-all: a person gets a sentence, not a trace
+        if os.environ.get("CODENIB_DEBUG"):
+            traceback.print_exc()
+        what = f"internal error: {type(error).__name__}: {error}"
+        _fail(CodenibError(what, hint="CODENIB_DEBUG=1 codenib …, and report the trace"))
+
+
+def _fail(error: CodenibError) -> None:
+    if "--json" in sys.argv[1:]:
+        import msgspec
+
+        body = {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
+        click.echo(msgspec.json.encode(body).decode())
+    click.echo(f"{click.style('codenib:', fg='red')} {error.message}", err=True)
+    if error.hint:
+        click.echo(f"  try: {error.hint}", err=True)
+    sys.exit(error.exit_code)

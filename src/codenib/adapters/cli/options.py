@@ -1,0 +1,33 @@
+"""Options that several commands share, each defined once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+as_json = click.option("--json", "json_output", is_flag=True, help="Print JSON for scripts.")
+at_revision = click.option("--at", metavar="REV", help="A commit, branch or tag instead of the worktree.")
+path_globs = click.option(
+    "--paths", multiple=True, metavar="GLOB", help="Only these paths; `!GLOB` excludes; may be repeated."
+)
+no_refresh = click.option(
+    "--no-refresh", is_flag=True, help="Answer from what was last indexed, and say that it may be stale."
+)
+views_option = click.option(
+    "--views", metavar="NAMES", default=None, help="Views, with commas (lexical, trigram; default: all)."
+)
+
+
+def shared(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Apply several options in the order given."""
+
+    def apply(function: Function) -> Function:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return apply

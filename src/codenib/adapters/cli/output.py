@@ -1,0 +1,140 @@
+"""Rendering: values in, text for a terminal or JSON for a script out."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Self
+
+import click
+import msgspec
+
+from codenib.serving.workspace import Workspace
+
+if TYPE_CHECKING:
+    from rich.progress import Progress, TaskID
+
+_PLAIN_EVERY_S = 2.0
+
+
+def print_json(value: Any) -> None:
+    """One JSON document, indented on a terminal."""
+    data = msgspec.json.encode(value)
+    if sys.stdout.isatty():
+        data = msgspec.json.format(data, indent=2)
+    click.echo(data.decode("utf-8", "replace"))
+
+
+def say(line: str) -> None:
+    """A remark for people, on standard error, so that output stays clean."""
+    click.echo(click.style(line, dim=True), err=True)
+
+
+class ProgressDisplay:
+    """Progress on standard error: a bar on a terminal, a plain line now and then elsewhere."""
+
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
+        self._bar: Progress | None = None
+        self._task: TaskID | None = None
+        self._stage = ""
+        self._said = 0.0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+            self._bar = None
+
+    def __call__(self, stage: str, done: int, total: int) -> None:
+        if self._quiet:
+            return
+        if sys.stderr.isatty():
+            self._draw(stage, done, total)
+        else:
+            self._write(stage, done, total)
+
+    def _write(self, stage: str, done: int, total: int) -> None:
+        now = time.monotonic()
+        if total <= 1:
+            return
+        if now - self._said >= _PLAIN_EVERY_S or done == total:
+            self._said = now
+            click.echo(f"{stage} {done:,}/{total:,}", err=True)
+
+    def _draw(self, stage: str, done: int, total: int) -> None:
+        if self._bar is None:
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+            self._bar = Progress(
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TimeRemainingColumn(compact=True),
+                console=Console(stderr=True),
+                transient=True,
+            )
+            self._bar.start()
+        if stage != self._stage or self._task is None:
+            if self._task is not None:
+                self._bar.remove_task(self._task)
+            self._stage = stage
+            self._task = self._bar.add_task(stage, total=total if total > 1 else None)
+        self._bar.update(self._task, completed=done, total=total if total > 1 else None)
+
+
+@contextmanager
+def opened(repository: str, *, quiet: bool) -> Iterator[tuple[Workspace, ProgressDisplay]]:
+    """The workspace that a command works on, with its progress shown."""
+    with ProgressDisplay(quiet=quiet) as progress, Workspace(repository, progress=progress) as workspace:
+        yield workspace, progress
+
+
+def human_size(size_bytes: int) -> str:
+    """
+    >>> human_size(1_500_000)
+    '1.5 MB'
+    """
+    size = float(size_bytes)
+    for unit in ("B", "kB", "MB", "GB"):
+        if size < 1000 or unit == "GB":
+            return f"{size:.0f} {unit}" if unit == "B" else f"{size:.1f} {unit}"
+        size /= 1000
+    raise AssertionError("unreachable")
+
+
+def highlighted(text: str, language: str, first_line: int) -> str:
+    """Source with line numbers; coloured when standard output is a terminal."""
+    lines = text.split("\n")
+    if sys.stdout.isatty():
+        lines = _coloured(text, language).split("\n")
+    width = len(str(first_line + len(lines) - 1))
+    return "\n".join(
+        f"{click.style(str(number).rjust(width), dim=True)}  {line}"
+        for number, line in enumerate(lines, first_line)
+    )
+
+
+def _coloured(text: str, language: str) -> str:
+    from pygments import highlight
+    from pygments.formatters import TerminalFormatter
+    from pygments.lexers import get_lexer_by_name
+    from pygments.util import ClassNotFound
+
+    try:
+        lexer = get_lexer_by_name(language or "text", stripnl=False, ensurenl=False)
+    except ClassNotFound:
+        return text
+    coloured: str = highlight(text, lexer, TerminalFormatter())
+    return coloured

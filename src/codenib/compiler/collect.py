@@ -1,0 +1,59 @@
+"""The store in, the store without what nothing reaches out."""
+
+from __future__ import annotations
+
+import shutil
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from codenib.compiler.derive import UNITS
+from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
+from codenib.manifest.cache import record_key
+from codenib.manifest.files import disk_usage
+from codenib.manifest.home import home
+from codenib.manifest.store import Store
+from codenib.snapshot.store import LocalBlobs
+from codenib.units.languages import language_hint, units_version
+
+
+@dataclass(frozen=True, slots=True)
+class CollectReport:
+    """What `collect` dropped, and what is left."""
+
+    repositories: int
+    artifacts: int
+    records: int
+    blobs: int
+    freed_bytes: int
+    size_bytes: int
+
+
+def collect(*, keep: int, root: Path | None = None) -> CollectReport:
+    """Keep the newest `keep` snapshots of each repository and what they reach; every writer waits."""
+    root = root or home()
+    before = disk_usage(root)
+    gone = artifacts = 0
+    reached: set[tuple[str, str]] = set()
+    anchor = Store("", root=root)
+    with anchor.collecting():
+        for folder in sorted((root / "repos").glob("*")):
+            store = Store(folder.name, root=root)
+            if not store.still_there():
+                shutil.rmtree(folder, ignore_errors=True)
+                gone += 1
+                continue
+            artifacts += store.sweep(keep_clean=keep, keep_dirty=keep)
+            for manifest in store.manifests():
+                tree = store.tree(manifest.tree)
+                reached.update((digest, language_hint(path)) for path, digest in tree.items())
+        versions = {UNITS: units_version()}
+        versions.update((name, deriver.version) for name, deriver in derivers_of(DEFAULT_VIEWS).items())
+        with closing(anchor.open_cache()) as cache:
+            keys = {record_key(name, version, *job) for name, version in versions.items() for job in reached}
+            records = cache.keep_only(keys)
+        with closing(LocalBlobs(anchor.blob_store)) as local:
+            unreached = local.digests() - {digest for digest, _ in reached}
+            local.delete(unreached)
+    after = disk_usage(root)
+    return CollectReport(gone, artifacts, records, len(unreached), max(before - after, 0), after)

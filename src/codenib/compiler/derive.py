@@ -1,0 +1,121 @@
+"""Blobs in, their missing records into the cache; in worker processes when there is enough to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from codenib.compiler.workers import derive_in_workers
+from codenib.core.protocols import BlobReader, Deriver, Progress
+from codenib.core.source import BlobUnits, SourceFile
+from codenib.manifest.cache import RecordCache, record_key
+from codenib.snapshot.blobs import Blobs, BlobSource
+from codenib.units.extract import extract
+from codenib.units.languages import language_hint, units_version
+from codenib.units.record import decode_units, encode_units
+
+UNITS = "units"
+_INLINE_BLOBS = 48  # starting two workers costs about what deriving this many blobs does
+_PUT_BLOBS = 256
+
+#: a blob to derive from: digest and language hint
+Job = tuple[str, str]
+#: what came of it: the records by deriver name
+Derived = list[tuple[str, bytes]]
+
+
+def derive_blob(data: bytes, hint: str, derivers: Iterable[Deriver]) -> Derived:
+    """All records of one blob; a skipped blob has an empty record for all but its units."""
+    units = extract(data, hint)
+    rows = [(UNITS, encode_units(units))]
+    rows.extend((deriver.name, b"" if units.skip else deriver.derive(data, units)) for deriver in derivers)
+    return rows
+
+
+class CachedRecords:
+    """The `Records` of a build: whatever is not in the cache is derived on the way, once."""
+
+    def __init__(
+        self,
+        cache: RecordCache,
+        source: BlobSource,
+        derivers: Mapping[str, Deriver],
+        progress: Progress,
+    ) -> None:
+        self._cache = cache
+        self._source = source
+        self._derivers = derivers
+        self._progress = progress
+        self._versions = {UNITS: units_version(), **{name: d.version for name, d in derivers.items()}}
+        self._reader: Blobs | None = None
+        self._ready: set[Job] = set()
+        self.derived = 0
+
+    def close(self) -> None:
+        if self._reader is not None:
+            self._reader.close()
+            self._reader = None
+
+    def prepare(self, files: Sequence[SourceFile]) -> None:
+        """Derive what is missing for these files."""
+        wanted = {(file.digest, language_hint(file.path)): None for file in files}
+        jobs = self._missing([job for job in wanted if job not in self._ready])
+        self._ready.update(wanted)
+        if not jobs:
+            return
+        names = list(self._derivers)
+        results = (
+            self._derive_here(jobs)
+            if len(jobs) <= _INLINE_BLOBS
+            else derive_in_workers(jobs, self._source, names)
+        )
+        rows: list[tuple[bytes, bytes]] = []
+        for done, ((digest, hint), derived) in enumerate(results, 1):
+            rows.extend((self._key(name, digest, hint), record) for name, record in derived)
+            if done % _PUT_BLOBS == 0:
+                self._cache.put(rows)
+                rows.clear()
+            self._progress("reading", done, len(jobs))
+        self._cache.put(rows)
+        self.derived += len(jobs)
+
+    def fetch(self, deriver: str, files: Sequence[SourceFile]) -> Iterator[bytes]:
+        self.prepare(files)
+        keys = (self._key(deriver, file.digest, language_hint(file.path)) for file in files)
+        return (record or b"" for record in self._cache.get(keys))
+
+    def units(self, files: Sequence[SourceFile]) -> Iterator[BlobUnits]:
+        self.prepare(files)
+        keys = (self._key(UNITS, file.digest, language_hint(file.path)) for file in files)
+        return (
+            decode_units(record) if record else BlobUnits("", 0, skip="missing object")
+            for record in self._cache.get(keys)
+        )
+
+    def blobs(self, files: Sequence[SourceFile]) -> Iterator[bytes]:
+        reader = self._open_reader()
+        for units, data in zip(self.units(files), reader.read([file.digest for file in files]), strict=True):
+            yield b"" if data is None or units.skip else data
+
+    def _missing(self, jobs: Sequence[Job]) -> list[Job]:
+        keys = {(job, name): self._key(name, *job) for job in jobs for name in self._versions}
+        absent = self._cache.missing(list(keys.values()))
+        return [job for job in jobs if any(keys[job, name] in absent for name in self._versions)]
+
+    def _derive_here(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Derived]]:
+        return derive_jobs(jobs, self._open_reader(), list(self._derivers.values()))
+
+    def _open_reader(self) -> Blobs:
+        if self._reader is None:
+            self._reader = self._source.open()
+        return self._reader
+
+    def _key(self, name: str, digest: str, hint: str) -> bytes:
+        return record_key(name, self._versions[name], digest, hint)
+
+
+def derive_jobs(
+    jobs: Sequence[Job], reader: BlobReader, derivers: Sequence[Deriver]
+) -> Iterator[tuple[Job, Derived]]:
+    """Derive each job; a blob whose object is missing derives nothing, and is asked for again next time."""
+    for job, data in zip(jobs, reader.read([digest for digest, _ in jobs]), strict=True):
+        yield job, [] if data is None else derive_blob(data, job[1], derivers)

@@ -1,0 +1,46 @@
+"""Which views and derivers there are. Profiles are cheap; builders load numpy and more, so they come late."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from codenib.core.errors import InputError
+from codenib.core.protocols import Deriver, ViewMaintainer
+from codenib.core.views import ArtifactProfile, ViewKind
+
+DEFAULT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM)
+
+
+def profile_of(kind: ViewKind) -> ArtifactProfile:
+    """The profile that a view built now would have."""
+    if kind is ViewKind.LEXICAL:
+        from codenib.views.lexical.profile import lexical_profile
+
+        return lexical_profile()
+    return builder_of(kind).profile()
+
+
+def builder_of(kind: ViewKind) -> ViewMaintainer:
+    """The builder and maintainer of a view."""
+    if kind is ViewKind.LEXICAL:
+        from codenib.views.lexical.view import LexicalViewBuilder
+
+        return LexicalViewBuilder()
+    from codenib.views.trigram.view import TrigramViewBuilder
+
+    return TrigramViewBuilder()
+
+
+def derivers_of(kinds: Sequence[ViewKind]) -> dict[str, Deriver]:
+    """The derivers that these views read, by name."""
+    return {deriver.name: deriver for kind in kinds for deriver in builder_of(kind).derivers()}
+
+
+def parse_views(names: str) -> tuple[ViewKind, ...]:
+    """`lexical,trigram` as kinds, in the registry's order."""
+    wanted = {name.strip() for name in names.split(",") if name.strip()}
+    known = {kind.value for kind in ViewKind}
+    if not wanted or wanted - known:
+        what = ", ".join(sorted(wanted - known)) or "none"
+        raise InputError(f"unknown view: {what}", hint=f"codenib index --views {','.join(sorted(known))}")
+    return tuple(kind for kind in DEFAULT_VIEWS if kind.value in wanted)

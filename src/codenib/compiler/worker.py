@@ -1,0 +1,36 @@
+"""The worker process: batches of jobs on standard input, their records on standard output."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import msgspec
+
+from codenib.compiler.derive import Job, derive_jobs
+from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
+from codenib.compiler.workers import WorkerSetup, read_frame, write_frame
+
+
+def main() -> None:
+    """Serve until the parent closes the pipe."""
+    # Whatever a library prints must not enter the stream of records.
+    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    first = read_frame(sys.stdin.buffer)
+    if first is None:
+        return
+    setup = msgspec.msgpack.decode(first, type=WorkerSetup)
+    known = derivers_of(DEFAULT_VIEWS)
+    derivers = [known[name] for name in setup.derivers]
+    reader = setup.source.open()
+    try:
+        while (message := read_frame(sys.stdin.buffer)) is not None:
+            jobs = msgspec.msgpack.decode(message, type=list[Job])
+            write_frame(answers, list(derive_jobs(jobs, reader, derivers)))
+    finally:
+        reader.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Values of the query side: plans, evidence and answers. Each answer says what it answers for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+
+class Route(StrEnum):
+    """The paper's physical routes that this version can serve."""
+
+    LEXICAL = "lexical"
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a ranked query lowers to: route, width, reranker, expansion; and why."""
+
+    route: Route
+    k_retrieve: int
+    reason: str
+    k_rerank: int = 0
+    reranker: str | None = None
+    expansion: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRef:
+    """Which state of the repository an answer is for.
+
+    `stale` is true when the caller asked not to refresh and the worktree may have moved on since.
+    """
+
+    id: str
+    commit: str | None
+    dirty: bool
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """One ranked, source-linked result. Lines are 1-based and inclusive."""
+
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    kind: str
+    level: str
+    language: str
+    score: float
+    marks: tuple[str, ...] = ()
+    matched: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Ranked evidence from one snapshot. `total` counts every match, also those past the limit."""
+
+    items: tuple[Evidence, ...]
+    snapshot: SnapshotRef
+    plan: Plan
+    total: int
+    truncated: bool
+    seconds: float
+    refreshed: str = ""  # what was done to make the views fresh, for people
+
+
+@dataclass(frozen=True, slots=True)
+class LineMatch:
+    """A line that matches a pattern; columns are 0-based code points, end exclusive, one pair a match."""
+
+    path: str
+    line: int
+    column: int
+    end_column: int
+    text: str
+    spans: tuple[tuple[int, int], ...] = ()
+    before: tuple[str, ...] = ()
+    after: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RegexAnswer:
+    """Matching lines from one snapshot, in path order.
+
+    `complete` is false after a time-out, and then `total` is a lower bound; `scanned_all` says that the
+    pattern has no part that the trigram filter could use; `provider` names the engine.
+    """
+
+    items: tuple[LineMatch, ...]
+    snapshot: SnapshotRef
+    total: int
+    files: int
+    truncated: bool
+    complete: bool
+    scanned_all: bool
+    candidates: int
+    provider: str
+    reason: str
+    seconds: float
+    refreshed: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """Lines of one file of one snapshot."""
+
+    path: str
+    start_line: int
+    end_line: int
+    lines: int
+    language: str
+    text: str
+    snapshot: SnapshotRef = field(default_factory=lambda: SnapshotRef("", None, False))

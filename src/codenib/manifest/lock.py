@@ -1,0 +1,58 @@
+"""One writer per repository: an advisory file lock, which the kernel releases when its holder dies."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from codenib.core.errors import StateError
+
+_POLL_S = 0.02
+
+
+@contextmanager
+def exclusive(path: Path, *, timeout_s: float) -> Iterator[None]:
+    """Hold the lock at `path`; wait at most `timeout_s` for another holder."""
+    with _held(path, fcntl.LOCK_EX, timeout_s):
+        yield
+
+
+@contextmanager
+def shared(path: Path, *, timeout_s: float) -> Iterator[None]:
+    """Hold the lock together with other `shared` holders, against `exclusive` ones."""
+    with _held(path, fcntl.LOCK_SH, timeout_s):
+        yield
+
+
+@contextmanager
+def _held(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    try:
+        _acquire(handle, mode, path, timeout_s)
+        if mode == fcntl.LOCK_EX:
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _acquire(handle: int, mode: int, path: Path, timeout_s: float) -> None:
+    deadline = time.monotonic() + timeout_s
+    while True:
+        try:
+            fcntl.flock(handle, mode | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                holder = os.pread(handle, 20, 0).decode(errors="replace").strip() or "unknown"
+                raise StateError(
+                    f"another codenib process ({holder}) is writing {path.parent.name}",
+                    hint="codenib status",
+                ) from None
+            time.sleep(_POLL_S)

@@ -1,0 +1,232 @@
+"""The store of one repository: manifests, trees and artifacts; publication is its only mutation.
+
+repos/KEY/manifests/SNAPSHOT.json   one per snapshot; written last, by rename
+repos/KEY/trees/TREE.json           path and digest of every file
+repos/KEY/artifacts/NAME/           immutable folders
+repos/KEY/heads/WORKTREE.json       the snapshot that a worktree was last answered from
+repos/KEY/worktrees/WORKTREE/       what snapshotting remembers of that worktree
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import msgspec
+
+from codenib.core.errors import StateError
+from codenib.core.source import SourceSnapshot
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status
+from codenib.manifest.cache import RecordCache
+from codenib.manifest.files import replace_file, sync_folder, sync_tree
+from codenib.manifest.home import home
+from codenib.manifest.lock import exclusive, shared
+
+KEEP_CLEAN = 24  # manifests of commits kept for switching back and forth
+KEEP_DIRTY = 8  # manifests of edited worktrees: readers pin the newest, so the older ones only await them
+_LOCK_S = 120.0
+
+
+class _Schema(msgspec.Struct):
+    schema: int
+
+
+class _Head(msgspec.Struct):
+    snapshot: str
+
+
+class _Place(msgspec.Struct):
+    location: str
+
+
+class Store:
+    """Paths and publication for one repository, by its key."""
+
+    def __init__(self, key: str, *, root: Path | None = None) -> None:
+        self.root = root or home()
+        self.folder = self.root / "repos" / key
+
+    # -- shared by all repositories
+
+    def open_cache(self) -> RecordCache:
+        return RecordCache(self.root / "records.sqlite")
+
+    @property
+    def blob_store(self) -> Path:
+        """Blobs that git does not hold."""
+        return self.root / "blobs.sqlite"
+
+    def collecting(self) -> AbstractContextManager[None]:
+        """Held by `gc`, against every writer of every repository."""
+        return exclusive(self.root / "gc.lock", timeout_s=_LOCK_S)
+
+    def not_collecting(self) -> AbstractContextManager[None]:
+        return shared(self.root / "gc.lock", timeout_s=_LOCK_S)
+
+    # -- of this repository
+
+    def writing(self, timeout_s: float = _LOCK_S) -> AbstractContextManager[None]:
+        """The writer lock of this repository."""
+        return exclusive(self.folder / "writer.lock", timeout_s=timeout_s)
+
+    def worktree_state(self, worktree: str) -> Path:
+        folder = self.folder / "worktrees" / worktree
+        folder.mkdir(parents=True, exist_ok=True)
+        return folder
+
+    def artifact(self, name: str) -> Path:
+        return self.folder / "artifacts" / name
+
+    def manifest(self, snapshot: str) -> RepoManifest | None:
+        """The manifest of a snapshot; None when it was never published."""
+        path = self._manifest_path(snapshot)
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return None
+        try:
+            schema = msgspec.json.decode(data, type=_Schema).schema
+            if schema != MANIFEST_SCHEMA:
+                raise StateError(
+                    f"manifest {snapshot} has schema {schema}; this codenib reads {MANIFEST_SCHEMA}",
+                    hint="codenib index --rebuild",
+                )
+            return msgspec.json.decode(data, type=RepoManifest)
+        except msgspec.DecodeError as error:
+            raise StateError(
+                f"manifest {snapshot} is damaged: {error}", hint="codenib index --rebuild"
+            ) from error
+
+    def manifests(self) -> list[RepoManifest]:
+        """All readable manifests, the most recently used first."""
+        found = []
+        for path in self._by_age():
+            try:
+                manifest = self.manifest(path.stem)
+            except StateError:  # an unreadable one serves nobody; `status` and `index --rebuild` speak of it
+                continue
+            if manifest is not None:
+                found.append(manifest)
+        return found
+
+    def head(self, worktree: str) -> str | None:
+        """The snapshot last published for a worktree."""
+        try:
+            data = (self.folder / "heads" / f"{worktree}.json").read_bytes()
+            return msgspec.json.decode(data, type=_Head).snapshot
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+    def set_head(self, worktree: str, snapshot: str) -> None:
+        """Remember what a worktree was answered from, and mark that manifest as used."""
+        if self.head(worktree) != snapshot:
+            replace_file(self.folder / "heads" / f"{worktree}.json", msgspec.json.encode(_Head(snapshot)))
+        self.touch(snapshot)
+
+    def touch(self, snapshot: str) -> None:
+        """Mark a manifest as used now, so that pruning takes others first."""
+        path = self._manifest_path(snapshot)
+        if path.exists():
+            os.utime(path)
+
+    def tree(self, tree: str) -> dict[str, str]:
+        """Path to digest of a published tree."""
+        try:
+            return msgspec.json.decode(
+                (self.folder / "trees" / f"{tree}.json").read_bytes(), type=dict[str, str]
+            )
+        except (OSError, msgspec.DecodeError) as error:
+            raise StateError(
+                f"tree {tree} cannot be read: {error}", hint="codenib index --rebuild"
+            ) from error
+
+    def snapshot(self, manifest: RepoManifest, repository: str) -> SourceSnapshot:
+        """The snapshot that a manifest was published for."""
+        return SourceSnapshot(
+            repository, manifest.commit, manifest.dirty, self.tree(manifest.tree), manifest.skipped
+        )
+
+    def still_there(self) -> bool:
+        """Whether the repository that this is the store of exists; an unknown one counts as there."""
+        try:
+            data = (self.folder / "repository.json").read_bytes()
+            return Path(msgspec.json.decode(data, type=_Place).location).exists()
+        except (OSError, msgspec.DecodeError):
+            return True
+
+    # -- writing, under the writer lock
+
+    def describe(self, location: Path) -> None:
+        """Remember where the repository is, so that `gc` can tell when it is gone."""
+        path = self.folder / "repository.json"
+        if not path.exists():
+            replace_file(path, msgspec.json.encode(_Place(str(location))))
+
+    def new_artifact(self) -> Path:
+        """An empty folder to build in; it becomes an artifact by `adopt`, or rubbish."""
+        folder = self.folder / "artifacts" / f".tmp-{os.getpid()}-{secrets.token_hex(4)}"
+        folder.mkdir(parents=True)
+        return folder
+
+    def adopt(self, folder: Path, kind: str, tree: str) -> str:
+        """Make a built folder durable and give it its name."""
+        sync_tree(folder)
+        name = f"{kind}-{tree[:16]}-{secrets.token_hex(4)}"
+        folder.rename(self.artifact(name))
+        sync_folder(folder.parent)
+        return name
+
+    def publish(self, manifest: RepoManifest, files: dict[str, str]) -> None:
+        """Make `manifest` the one of its snapshot. Everything that it names is durable before."""
+        tree = self.folder / "trees" / f"{manifest.tree}.json"
+        if not tree.exists():
+            replace_file(tree, msgspec.json.encode(files))
+        replace_file(self._manifest_path(manifest.snapshot), msgspec.json.encode(manifest))
+
+    def discard_manifests(self) -> None:
+        """Forget every manifest, readable or not; artifacts go with the next sweep."""
+        shutil.rmtree(self.folder / "manifests", ignore_errors=True)
+
+    def sweep(self, *, keep_clean: int = KEEP_CLEAN, keep_dirty: int = KEEP_DIRTY) -> int:
+        """Drop old manifests, and what no manifest reaches; how many artifacts went."""
+        self._prune(keep_clean, keep_dirty)
+        manifests = self.manifests()
+        if len(manifests) < len(self._by_age()):
+            return 0  # what an unreadable manifest reaches is unknown: lose nothing
+        reached = {
+            record.artifact for m in manifests for record in m.views.values() if record.status is Status.FRESH
+        }
+        gone = 0
+        for folder in (self.folder / "artifacts").glob("*"):
+            if folder.name not in reached:
+                shutil.rmtree(folder, ignore_errors=True)
+                gone += 1
+        trees = {manifest.tree for manifest in manifests}
+        for path in (self.folder / "trees").glob("*.json"):
+            if path.stem not in trees:
+                path.unlink(missing_ok=True)
+        return gone
+
+    def _prune(self, keep_clean: int, keep_dirty: int) -> None:
+        heads = {self.head(path.stem) for path in (self.folder / "heads").glob("*.json")}
+        left = {False: keep_clean, True: keep_dirty}
+        for manifest in self.manifests():
+            left[manifest.dirty] -= 1
+            if left[manifest.dirty] < 0 and manifest.snapshot not in heads:
+                self._manifest_path(manifest.snapshot).unlink(missing_ok=True)
+
+    def _by_age(self) -> list[Path]:
+        stamped = []
+        for path in (self.folder / "manifests").glob("*.json"):
+            if not path.name.startswith("."):
+                try:
+                    stamped.append((path.stat().st_mtime_ns, path))
+                except FileNotFoundError:  # a writer pruned it meanwhile
+                    continue
+        return [path for _, path in sorted(stamped, reverse=True)]
+
+    def _manifest_path(self, snapshot: str) -> Path:
+        return self.folder / "manifests" / f"{snapshot}.json"

@@ -1,0 +1,84 @@
+"""A published manifest in, its opened views out: everything that one answer uses is of one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+
+from codenib.core.answers import SnapshotRef
+from codenib.core.errors import InputError, StateError
+from codenib.core.source import BlobUnits, SourceFile
+from codenib.core.views import RepoManifest, Status, ViewKind
+from codenib.manifest.store import Store
+from codenib.snapshot.blobs import BlobSource
+from codenib.units.extract import extract
+from codenib.units.languages import language_hint
+from codenib.views.lexical.read import LexicalView
+from codenib.views.trigram.read import TrigramView
+
+
+class Pinned:
+    """The views of one manifest, opened when first asked for and kept, whatever is published later."""
+
+    def __init__(self, store: Store, manifest: RepoManifest, source: BlobSource, *, stale: bool) -> None:
+        self.manifest = manifest
+        self.ref = SnapshotRef(manifest.snapshot, manifest.commit, manifest.dirty, stale)
+        self._store = store
+        self._source = source
+
+    @cached_property
+    def lexical(self) -> LexicalView:
+        return LexicalView(self._artifact(ViewKind.LEXICAL))
+
+    @cached_property
+    def trigram(self) -> TrigramView:
+        return TrigramView.open(self._artifact(ViewKind.TRIGRAM))
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """Path to digest."""
+        return self._store.tree(self.manifest.tree)
+
+    def text(self, path: str) -> str:
+        """A file's text, as the snapshot has it."""
+        return self.texts([path])[0]
+
+    def texts(self, paths: Sequence[str]) -> list[str]:
+        """The text of each path."""
+        digests = [self._file(path).digest for path in paths]
+        with closing(self._source.open()) as blobs:
+            found = list(blobs.read(digests))
+        for path, data in zip(paths, found, strict=True):
+            if data is None:
+                raise StateError(f"the content of {path} is gone from the repository", hint="codenib update")
+        return [(data or b"").decode("utf-8", "replace") for data in found]
+
+    def units(self, path: str) -> tuple[BlobUnits, str]:
+        """The units of a file, with its text."""
+        text = self.text(path)
+        return extract(text.encode(), language_hint(path)), text
+
+    def _file(self, path: str) -> SourceFile:
+        digest = self.files.get(path)
+        if digest is None:
+            near = _nearest(path, self.files)
+            hint = f"codenib read {near}" if near else "codenib status"
+            raise InputError(f"{path} is not a file of this snapshot", hint=hint)
+        return SourceFile(path, digest)
+
+    def _artifact(self, kind: ViewKind) -> Path:
+        record = self.manifest.views.get(kind)
+        if record is None:
+            raise StateError(f"the {kind} view was not built", hint=f"codenib index --views {kind}")
+        if record.status is not Status.FRESH:
+            raise StateError(f"the {kind} view failed: {record.error}", hint=f"codenib index --views {kind}")
+        return self._store.artifact(record.artifact)
+
+
+def _nearest(path: str, files: dict[str, str]) -> str:
+    """A file with the same last name, the shortest such path; empty when there is none."""
+    name = path.rsplit("/", 1)[-1]
+    same = [other for other in files if other == name or other.endswith(f"/{name}")]
+    return min(same, key=lambda other: (len(other), other), default="")

@@ -1,0 +1,115 @@
+"""Reports about the state of a repository's views, for people and scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from codenib.compiler.compiler import IndexCompiler, Outcome
+from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
+from codenib.manifest.files import disk_usage
+from codenib.snapshot.delta import diff
+
+
+@dataclass(frozen=True, slots=True)
+class StatusReport:
+    """What is there for the current worktree. `changed` counts files that differ from what is indexed."""
+
+    repository: str
+    root: str
+    kind: str
+    commit: str | None
+    dirty: bool
+    files: int
+    skipped: Mapping[str, int]
+    snapshot: str
+    indexed_snapshot: str | None
+    fresh: bool
+    added: int
+    changed: int
+    removed: int
+    views: Mapping[ViewKind, ViewRecord]
+    manifests: int
+    store: str
+    size_bytes: int
+    shared_bytes: int
+
+
+def make_status(compiler: IndexCompiler) -> StatusReport:
+    """Compare the worktree as it is now with what is published for it."""
+    repository, store = compiler.repository, compiler.store
+    snapshot = compiler.take()
+    manifest = store.manifest(snapshot.id) or _head(compiler)
+    delta = diff(store.snapshot(manifest, repository.name), snapshot) if manifest else None
+    fresh = manifest is not None and manifest.snapshot == snapshot.id
+    views = dict(manifest.views) if manifest else {}
+    if not fresh:
+        views = {kind: _stale(record) for kind, record in views.items()}
+    return StatusReport(
+        repository=repository.name,
+        root=str(repository.root),
+        kind=repository.kind,
+        commit=snapshot.commit,
+        dirty=snapshot.dirty,
+        files=len(snapshot.files),
+        skipped=_skipped(snapshot.skipped, manifest),
+        snapshot=snapshot.id,
+        indexed_snapshot=manifest.snapshot if manifest else None,
+        fresh=fresh and all(record.status is Status.FRESH for record in views.values()),
+        added=len(delta.added) if delta else len(snapshot.files),
+        changed=len(delta.changed) if delta else 0,
+        removed=len(delta.removed) if delta else 0,
+        views=views,
+        manifests=len(store.manifests()),
+        store=str(store.folder),
+        size_bytes=disk_usage(store.folder),
+        shared_bytes=sum(path.stat().st_size for path in store.root.glob("*.sqlite*")),
+    )
+
+
+def describe_refresh(outcome: Outcome) -> str:
+    """One line on what was done before answering; empty when nothing was."""
+    if outcome.nothing_to_do:
+        return ""
+    how = set(outcome.views.values())
+    changes = [
+        f"{count} {word}"
+        for count, word in (
+            (outcome.added, "added"),
+            (outcome.changed, "changed"),
+            (outcome.removed, "removed"),
+        )
+        if count
+    ]
+    if how == {"built"}:
+        what = f"indexed {outcome.manifest.files:,} files"
+    elif how == {"reused"}:
+        what = "switched to a snapshot with the same files"
+    else:
+        what = f"updated {', '.join(sorted(outcome.views))}: {', '.join(changes) or 'no'} files"
+    failed = [kind for kind, word in outcome.views.items() if word == Status.FAILED]
+    if failed:
+        what += f"; failed: {', '.join(failed)}"
+    return f"{what} in {outcome.seconds:.2f} s"
+
+
+def _head(compiler: IndexCompiler) -> RepoManifest | None:
+    head = compiler.store.head(compiler.repository.worktree_key)
+    return compiler.store.manifest(head) if head else None
+
+
+def _stale(record: ViewRecord) -> ViewRecord:
+    from dataclasses import replace
+
+    return replace(record, status=Status.STALE) if record.status is Status.FRESH else record
+
+
+def _skipped(by_path: Mapping[str, int], manifest: RepoManifest | None) -> dict[str, int]:
+    """Files that no view holds, by reason: those told by their path and those told by their content."""
+    skipped = dict(by_path)
+    lexical = manifest.views.get(ViewKind.LEXICAL) if manifest else None
+    for name, count in (lexical.counts if lexical else {}).items():
+        if name.startswith("skipped: "):
+            reason = name.removeprefix("skipped: ")
+            skipped[reason] = skipped.get(reason, 0) + count
+    return skipped

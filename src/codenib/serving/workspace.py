@@ -1,0 +1,291 @@
+"""A repository in, answers out: `codenib.open(path)` returns one of these."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from codenib.compiler.compiler import IndexCompiler, Outcome, silent
+from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
+from codenib.core.errors import InputError, StateError
+from codenib.core.protocols import Progress
+from codenib.core.source import SourceUnit, Span
+from codenib.core.views import RepoManifest, ViewKind
+from codenib.manifest.store import Store
+from codenib.planner.plan import plan
+from codenib.serving.paths import path_filter
+from codenib.serving.report import StatusReport, describe_refresh, make_status
+from codenib.snapshot.repository import locate
+
+if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
+    from codenib.serving.pinned import Pinned
+
+Refresh = Literal["auto", "never"]
+_RECHECK_S = 1.0  # a saved file is visible within a second; between checks a query costs no git call
+
+
+class Workspace:
+    """One repository, with answers that are always of one whole snapshot.
+
+    Without `at`, answers are for the worktree as it is now (a bare repository: its HEAD): views are built on
+    first use and maintained when files changed, which the answer reports as `refreshed`.
+    """
+
+    def __init__(self, path: str | Path = ".", *, progress: Progress = silent) -> None:
+        self._repository = locate(Path(path))
+        self._store = Store(self._repository.key)
+        self._compiler = IndexCompiler(self._repository, self._store, progress)
+        self._pinned: dict[str, Pinned] = {}
+        self._latest: tuple[float, str] | None = None
+
+    @property
+    def root(self) -> Path:
+        """The top of the worktree, the bare repository or the folder."""
+        return self._repository.root
+
+    @property
+    def is_bare(self) -> bool:
+        """Whether there is no worktree, so that answers are for HEAD."""
+        return self._repository.kind == "bare"
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the opened views."""
+        self._pinned.clear()
+        self._latest = None
+
+    # -- asking
+
+    def search(
+        self,
+        query: str,
+        *,
+        k: int = 10,
+        route: str = "auto",
+        level: Literal["unit", "file"] = "unit",
+        paths: Sequence[str] = (),
+        tests: Literal["include", "exclude", "lower"] = "lower",
+        at: str | None = None,
+        refresh: Refresh = "auto",
+    ) -> Answer:
+        """Units (or files) ranked by how well they match `query`, best first."""
+        from codenib.serving.search import search_pinned
+
+        if not query.strip():
+            raise InputError("the query is empty", hint="codenib search 'what to look for'")
+        started = time.perf_counter()
+        pinned, refreshed = self._pin(ViewKind.LEXICAL, at, refresh)
+        chosen = plan(route, pinned.manifest.capabilities, k)
+        ranked, items = search_pinned(pinned, query, chosen, level, tests, path_filter(paths))
+        return Answer(
+            items,
+            pinned.ref,
+            chosen,
+            ranked.total,
+            ranked.total > len(items),
+            time.perf_counter() - started,
+            refreshed,
+        )
+
+    def regex(
+        self,
+        pattern: str,
+        *,
+        k: int | None = 100,
+        ignore_case: bool = False,
+        literal: bool = False,
+        paths: Sequence[str] = (),
+        context: int = 0,
+        timeout_s: float = 10.0,
+        backend: Literal["trigram", "zoekt"] = "trigram",
+        at: str | None = None,
+        refresh: Refresh = "auto",
+    ) -> RegexAnswer:
+        """Lines that match `pattern`, in path order, as a scan of every file would find them."""
+        from codenib.serving.search import regex_pinned
+
+        started = time.perf_counter()
+        pinned, refreshed = self._pin(ViewKind.TRIGRAM, at, refresh)
+        matches, provider = regex_pinned(
+            pinned,
+            pattern,
+            ignore_case=ignore_case,
+            literal=literal,
+            paths=path_filter(paths),
+            limit=k,
+            context=context,
+            timeout_s=timeout_s,
+            backend=backend,
+        )
+        return RegexAnswer(
+            matches.items,
+            pinned.ref,
+            matches.total,
+            matches.files,
+            matches.total > len(matches.items),
+            matches.complete,
+            matches.scanned_all,
+            matches.candidates,
+            provider,
+            matches.reason,
+            time.perf_counter() - started,
+            refreshed,
+        )
+
+    def read(
+        self,
+        path: str,
+        start: int | None = None,
+        end: int | None = None,
+        *,
+        at: str | None = None,
+        refresh: Refresh = "auto",
+    ) -> Passage:
+        """Lines `start` to `end` of a file (all of it by default), as the snapshot has them."""
+        from codenib.units.languages import language_hint
+
+        pinned, _ = self._pin(None, at, refresh)
+        name = self._inside(path)
+        lines = _lines(pinned.text(name))
+        first, last = start or 1, min(end or len(lines), len(lines))
+        if lines and not 1 <= first <= last:
+            raise InputError(
+                f"{name} has {len(lines)} lines; {start}-{end} is outside", hint=f"codenib read {name}"
+            )
+        text = "\n".join(lines[first - 1 : last])
+        return Passage(name, first, last, len(lines), language_hint(name), text, pinned.ref)
+
+    def units(self, path: str, *, at: str | None = None, refresh: Refresh = "auto") -> list[SourceUnit]:
+        """The source units of a file, outermost first."""
+        pinned, _ = self._pin(None, at, refresh)
+        name = self._inside(path)
+        found, text = pinned.units(name)
+        if found.skip:
+            raise InputError(f"{name} is not indexed: {found.skip}", hint=f"codenib read {name}")
+        lines = _lines(text)
+        return [
+            SourceUnit(
+                Span(name, row.start_line, row.end_line),
+                row.level,
+                row.kind,
+                found.language,
+                row.symbol,
+                "\n".join(lines[row.start_line - 1 : row.end_line]),
+            )
+            for row in sorted(found.rows, key=lambda row: (row.start_line, row.level, -row.end_line))
+        ]
+
+    # -- keeping
+
+    def index(
+        self,
+        views: Sequence[ViewKind] = DEFAULT_VIEWS,
+        *,
+        at: str | None = None,
+        rebuild: bool = False,
+    ) -> Outcome:
+        """Build or maintain these views of a revision, or of the worktree as it is now."""
+        snapshot = self._compiler.take(at)
+        outcome = self._compiler.ensure(snapshot, views, head=at is None, rebuild=rebuild)
+        self._latest = None
+        return outcome
+
+    def update(self) -> Outcome:
+        """Bring the views that this worktree has up to now; all default views when it has none."""
+        return self.index(self._views_of_head())
+
+    def verify(
+        self, views: Sequence[ViewKind] | None = None, *, at: str | None = None
+    ) -> dict[ViewKind, list[str]]:
+        """Rebuild beside the maintained views and compare; the differences by view, empty when equal."""
+        return self._compiler.verify(self._compiler.take(at), views or self._views_of_head())
+
+    def status(self) -> StatusReport:
+        """What is indexed, for which snapshot, and what changed since."""
+        return make_status(self._compiler)
+
+    def texts(self, items: Sequence[Evidence], *, at_snapshot: str) -> list[str]:
+        """The source text of each result, from the snapshot that answered."""
+        pinned = self._open(self._manifest(at_snapshot), stale=False)
+        names = sorted({item.path for item in items})
+        found = {name: _lines(text) for name, text in zip(names, pinned.texts(names), strict=True)}
+        return ["\n".join(found[item.path][item.start_line - 1 : item.end_line]) for item in items]
+
+    # -- pinning
+
+    def _pin(self, kind: ViewKind | None, at: str | None, refresh: Refresh) -> tuple[Pinned, str]:
+        """The opened views of the snapshot to answer for; `kind` must be among them."""
+        if refresh == "never" and at is None:
+            return self._pin_published(), ""
+        if at is None and self._latest is not None and time.monotonic() - self._latest[0] < _RECHECK_S:
+            recent = self._pinned[self._latest[1]]
+            if kind is None or kind in recent.manifest.views:
+                return recent, ""
+        snapshot = self._compiler.take(at)
+        views = self._views_of_head()
+        if kind is not None and kind not in views:
+            views = (*views, kind)
+        outcome = self._compiler.ensure(snapshot, views, head=at is None)
+        pinned = self._open(outcome.manifest, stale=False)
+        if at is None:
+            self._latest = (time.monotonic(), outcome.manifest.snapshot)
+        return pinned, describe_refresh(outcome)
+
+    def _pin_published(self) -> Pinned:
+        head = self._store.head(self._repository.worktree_key)
+        manifest = self._store.manifest(head) if head else None
+        if manifest is None:
+            raise StateError(f"{self.root} was never indexed", hint="codenib index")
+        return self._open(manifest, stale=True)
+
+    def _manifest(self, snapshot: str) -> RepoManifest:
+        manifest = self._store.manifest(snapshot)
+        if manifest is None:
+            raise StateError(f"snapshot {snapshot} is no longer published", hint="codenib update")
+        return manifest
+
+    def _open(self, manifest: RepoManifest, *, stale: bool) -> Pinned:
+        from codenib.serving.pinned import Pinned
+
+        pinned = self._pinned.get(manifest.snapshot)
+        if pinned is None or pinned.manifest != manifest or pinned.ref.stale != stale:
+            pinned = Pinned(self._store, manifest, self._compiler.source, stale=stale)
+            while len(self._pinned) >= 4:  # a few revisions at once; the oldest goes
+                self._pinned.pop(next(iter(self._pinned)))
+            self._pinned[manifest.snapshot] = pinned
+        return pinned
+
+    def _views_of_head(self) -> tuple[ViewKind, ...]:
+        head = self._store.head(self._repository.worktree_key)
+        manifest = self._store.manifest(head) if head else None
+        return tuple(manifest.views) if manifest and manifest.views else DEFAULT_VIEWS
+
+    def _inside(self, path: str) -> str:
+        """`path` relative to the repository's root, however the caller wrote it."""
+        place = Path(path)
+        if place.is_absolute():
+            try:
+                return place.relative_to(self.root).as_posix()
+            except ValueError:
+                hint = "codenib -C REPOSITORY read PATH"
+                raise InputError(f"{path} is outside {self.root}", hint=hint) from None
+        return place.as_posix()
+
+
+def _lines(text: str) -> list[str]:
+    """Lines by newline alone; a final newline opens no further line."""
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    return lines

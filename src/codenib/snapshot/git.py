@@ -1,0 +1,120 @@
+"""The one place that runs git: arguments in, bytes out, failures as errors of our tree.
+
+Every call is local and reads only: no prompt, no hook, no file system monitor, no network, no object that a
+replace ref puts in the place of another. What a hook inherits (GIT_DIR, GIT_INDEX_FILE) does not leak in.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import IO
+
+from codenib.core.errors import ProviderError
+
+# The rest of GIT_* says where some other git command works; these say how the user set git up.
+_KEPT = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
+
+_FIXED = {
+    "LC_ALL": "C",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_NO_LAZY_FETCH": "1",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_OPTIONAL_LOCKS": "0",
+}
+
+_OPTIONS = (
+    "core.fsmonitor=false",
+    "core.quotepath=false",
+    "core.hooksPath=/dev/null",
+    "core.splitIndex=false",  # a split private index would write its shared half into the user's .git
+    "protocol.allow=never",  # git before 2.45 does not know GIT_NO_LAZY_FETCH
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a git command answered."""
+
+    code: int
+    out: bytes
+    err: str
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Our environment without what points git at another repository."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("GIT_") or name.startswith(_KEPT)
+    }
+    return {**kept, **_FIXED, **(extra or {})}
+
+
+def start(
+    args: Sequence[str], *, env: Mapping[str, str] | None = None, err: IO[bytes] | int = subprocess.PIPE
+) -> subprocess.Popen[bytes]:
+    """Start `git *args` with pipes at both ends; the caller waits for it."""
+    options = [part for option in _OPTIONS for part in ("-c", option)]
+    try:
+        return subprocess.Popen(
+            ["git", *options, *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=err,
+            env=environment(env),
+            bufsize=1 << 16,
+        )
+    except FileNotFoundError as error:
+        raise ProviderError(
+            "git is not installed or not on PATH", hint="install git 2.31 or newer"
+        ) from error
+    except OSError as error:
+        raise ProviderError(f"git cannot be started: {error.strerror}") from error
+
+
+def finish(process: subprocess.Popen[bytes], stdin: bytes = b"") -> Result:
+    """Feed `stdin`, wait for the end, collect everything."""
+    with process:
+        try:
+            out, err = process.communicate(stdin)
+        except BaseException:
+            process.kill()
+            raise
+    return Result(process.returncode, out, err.decode("utf-8", "replace").strip())
+
+
+def call(args: Sequence[str], *, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
+    """Run git to its end; a failure is the caller's to judge."""
+    return finish(start(args, env=env), stdin)
+
+
+def run(
+    args: Sequence[str],
+    *,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    ok: Sequence[int] = (0,),
+) -> bytes:
+    """The output of git; an exit status outside `ok` is a ProviderError with git's own words."""
+    return checked(call(args, stdin=stdin, env=env), args, ok)
+
+
+def checked(result: Result, args: Sequence[str], ok: Sequence[int] = (0,)) -> bytes:
+    """The output of a command that must have ended with one of `ok`."""
+    if result.code not in ok:
+        raise ProviderError(f"git {_verb(args)} failed: {result.err or f'exit status {result.code}'}")
+    return result.out
+
+
+def _verb(args: Sequence[str]) -> str:
+    """The subcommand among `args`, for messages."""
+    skip = False
+    for arg in args:
+        if skip or arg.startswith("-"):
+            skip = arg in ("-C", "-c")
+            continue
+        return arg
+    return ""

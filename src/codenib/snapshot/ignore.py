@@ -1,0 +1,57 @@
+"""Patterns of `.codenibignore` and paths in, the ignored ones out. The matcher is git's own."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from codenib.snapshot import git
+from codenib.snapshot.listing import Listing
+
+IGNORE_FILE = ".codenibignore"
+IGNORED = "ignored by .codenibignore"
+
+
+def empty_repository(path: Path) -> Path:
+    """The least that git takes for a repository, at `path`; nothing is ever written into it."""
+    (path / "objects").mkdir(parents=True, exist_ok=True)
+    (path / "refs").mkdir(exist_ok=True)
+    if not (path / "HEAD").exists():
+        (path / "HEAD").write_text("ref: refs/heads/none\n")
+    return path
+
+
+def ignored(patterns: bytes, paths: Iterable[str]) -> set[str]:
+    """Those of `paths` that the gitignore `patterns` at the root exclude; no path needs to exist."""
+    with tempfile.TemporaryDirectory(prefix="codenib-ignore-") as folder:
+        place = Path(folder).resolve()
+        work = place / "work"
+        work.mkdir()
+        (place / "patterns").write_bytes(patterns)
+        args = [
+            "-C",
+            str(work),
+            f"--git-dir={empty_repository(place / 'git')}",
+            f"--work-tree={work}",
+            "-c",
+            f"core.excludesFile={place / 'patterns'}",
+            "check-ignore",
+            "--no-index",
+            "-z",
+            "--stdin",
+        ]
+        # "./" because git would take a path that begins with a colon for pathspec magic.
+        names = "".join(f"./{path}\0" for path in paths).encode()
+        out = git.run(args, stdin=names, ok=(0, 1))
+    return {name[2:] for name in out.decode().split("\0")[:-1]}
+
+
+def apply(listing: Listing, patterns: bytes | None) -> set[str]:
+    """Move the files that `patterns` exclude to the skipped ones; returns their paths."""
+    if not patterns or not patterns.strip():
+        return set()
+    paths = ignored(patterns, listing.files)
+    for path in paths:
+        listing.skip(path, IGNORED)
+    return paths

@@ -1,0 +1,156 @@
+"""What git prints about trees, the index and the worktree, as values. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+SYMLINK = "symbolic link"
+SUBMODULE = "submodule"
+NOT_UTF8 = "path not UTF-8"
+NOT_CHECKED_OUT = "not checked out"
+
+_SPECIAL = {"120": SYMLINK, "160": SUBMODULE}
+
+
+@dataclass(slots=True)
+class Listing:
+    """Files and what stands beside them: each path is in `files` or, with the reason, in `skipped`."""
+
+    files: dict[str, str] = field(default_factory=dict)
+    skipped: dict[str, str] = field(default_factory=dict)
+
+    def drop(self, path: str) -> None:
+        self.files.pop(path, None)
+        self.skipped.pop(path, None)
+
+    def put(self, path: str, digest: str) -> None:
+        self.drop(path)
+        self.files[path] = digest
+
+    def skip(self, path: str, reason: str) -> None:
+        self.drop(path)
+        self.skipped[path] = reason
+
+    def counts(self) -> dict[str, int]:
+        """How many paths each reason took, by reason."""
+        return dict(sorted(Counter(self.skipped.values()).items()))
+
+
+@dataclass(slots=True)
+class Status:
+    """How a worktree differs from its index and its HEAD commit.
+
+    `head` has every path that may differ from HEAD, with its file digest there, or None. `changed` are paths
+    to read from disk, each with the digests that git holds for it. `deleted` are gone from disk, `nested` are
+    untracked repositories, `not_utf8` are paths that no snapshot can hold.
+    """
+
+    commit: str | None = None
+    head: dict[str, str | None] = field(default_factory=dict)
+    changed: dict[str, frozenset[str]] = field(default_factory=dict)
+    deleted: set[str] = field(default_factory=set)
+    nested: set[str] = field(default_factory=set)
+    not_utf8: set[str] = field(default_factory=set)
+
+
+def parse_tree(out: bytes) -> Listing:
+    """`git ls-tree -r -z`: mode, type, digest, tab, path."""
+    listing = Listing()
+    for record, good in _records(out):
+        facts, _, path = record.partition("\t")
+        mode, _, digest = facts.split(" ")
+        _enter(listing, mode, digest, path, good)
+    return listing
+
+
+def parse_index(out: bytes) -> tuple[Listing, dict[str, str]]:
+    """`git ls-files -s -v -z`: tag, mode, digest, stage, tab, path.
+
+    The second part has the files, by digest, that `git status` does not look at because the user said that
+    they are unchanged (lower-case tag) or not checked out (S).
+    """
+    listing = Listing()
+    unwatched: dict[str, str] = {}
+    for record, good in _records(out):
+        facts, _, path = record.partition("\t")
+        tag, mode, digest, stage = facts.split(" ")
+        if stage != "0":
+            continue  # a conflict: status names the path
+        if tag != "H" and good and mode[:3] not in _SPECIAL:
+            unwatched[path] = digest
+        if tag in "Ss":
+            listing.skipped[path] = NOT_CHECKED_OUT
+        else:
+            _enter(listing, mode, digest, path, good)
+    return listing, unwatched
+
+
+def parse_status(out: bytes) -> Status:
+    """`git status --porcelain=v2 -z --branch --no-renames`."""
+    status = Status()
+    for record, good in _records(out):
+        kind = record[0]
+        if kind == "1":
+            _, states, _, mode, _, _, head, digest, path = record.split(" ", 8)
+            _enter_change(status, path, states[1], mode, head, (digest, head), good)
+        elif kind == "u":
+            _, _, _, _, mode, _, _, base, ours, theirs, path = record.split(" ", 10)
+            _enter_change(status, path, "U", mode, ours, (base, ours, theirs), good)
+        elif kind == "?" and record.endswith("/"):
+            status.nested.add(record[2:])
+        elif kind == "?":
+            _enter_change(status, record[2:], "?", "", "", (), good)
+        elif record.startswith("# branch.oid ") and record[13] != "(":
+            status.commit = record[13:]
+    return status
+
+
+def _enter_change(
+    status: Status, path: str, state: str, mode: str, head: str, held: tuple[str, ...], good: bool
+) -> None:
+    """Enter a path whose worktree `state` differs from the index, or whose index entry differs from HEAD."""
+    if state == "D":
+        status.deleted.add(path)
+    elif not good:
+        status.not_utf8.add(path)
+        return
+    elif state != ".":
+        status.changed[path] = frozenset(held)
+    # A file removed from the index alone comes twice: as gone from HEAD and as untracked.
+    status.head.setdefault(path, head if mode[:3] == "100" else None)
+
+
+def parse_paths(out: bytes) -> Listing:
+    """`git ls-files --others -z`: files whose digest is not known yet, so it is empty."""
+    listing = Listing()
+    for path, good in _records(out):
+        if path.endswith("/"):
+            listing.skipped[path] = SUBMODULE
+        else:
+            _enter(listing, "100644", "", path, good)
+    return listing
+
+
+def _enter(listing: Listing, mode: str, digest: str, path: str, good: bool) -> None:
+    reason = _SPECIAL.get(mode[:3])
+    if reason is None and good:
+        listing.files[path] = digest
+    else:
+        listing.skipped[path] = reason or NOT_UTF8
+
+
+def _records(out: bytes) -> Iterator[tuple[str, bool]]:
+    """Each record that ends with NUL, and whether it is valid UTF-8 (else its odd bytes are surrogates)."""
+    try:
+        for record in out.decode().split("\0"):
+            if record:
+                yield record, True
+        return
+    except UnicodeDecodeError:
+        pass
+    for raw in out.split(b"\0"):
+        if raw:
+            record = raw.decode("utf-8", "surrogateescape")
+            yield record, record.isascii() or not any("\udc80" <= c <= "\udcff" for c in record)

@@ -1,0 +1,101 @@
+"""A path in, the repository that it stands in out: a git worktree, a bare repository or a plain folder."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from codenib.core.errors import InputError
+from codenib.snapshot import git
+
+Kind = Literal["git", "bare", "folder"]
+
+_FACTS = (
+    "--is-bare-repository",
+    "--show-object-format",
+    "--path-format=absolute",
+    "--git-dir",
+    "--git-common-dir",
+    "--is-inside-work-tree",
+    "--show-cdup",  # prints no line outside a worktree, so it stands last
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Where code lives. All paths are real paths.
+
+    `root` is the top of the worktree, the bare git folder or the folder itself. `key` is shared by all
+    worktrees of a repository; `worktree_key` is this one's own.
+    """
+
+    kind: Kind
+    root: Path
+    git_dir: Path | None
+    common_dir: Path | None
+    key: str
+    worktree_key: str
+    name: str
+    object_format: str = "sha1"
+
+    def git_args(self) -> list[str]:
+        """Options that point git here, so that it discovers nothing."""
+        args = ["-C", str(self.root), f"--git-dir={self.git_dir}"]
+        return [*args, f"--work-tree={self.root}"] if self.kind == "git" else args
+
+
+def locate(path: Path) -> Repository:
+    """The repository that holds `path`, which must be an existing folder."""
+    try:
+        what = "" if path.is_dir() else "is not a folder" if path.exists() else "does not exist"
+    except OSError as error:
+        what = f"cannot be read: {error.strerror}"
+    if what:
+        raise InputError(f"{path} {what}", hint="give the folder of a repository")
+    place = Path(os.path.realpath(path))
+    answer = git.call(["-C", str(place), "rev-parse", *_FACTS])
+    if answer.code != 0:
+        if answer.err.startswith("fatal: not a git repository (or any"):
+            return _folder(place)
+        raise InputError(f"git refuses {place}: {answer.err}", hint=f"run `git -C {place} status`")
+    lines = os.fsdecode(answer.out).split("\n")[:-1]
+    if len(lines) not in (5, 6):
+        raise InputError(f"{place}: a repository path with a line break cannot be read")
+    bare, object_format, git_dir, common_dir, inside = lines[:5]
+    own, common = _real(git_dir), _real(common_dir)
+    if inside == "true":
+        root = _real(os.path.join(place, lines[5]))  # noqa: PTH118
+        return _git("git", root, own, common, object_format)
+    if bare == "false" and own.name == ".git":
+        return locate(own.parent)  # `path` is inside .git
+    return _git("bare", own, own, common, object_format)
+
+
+def _git(kind: Kind, root: Path, git_dir: Path, common_dir: Path, object_format: str) -> Repository:
+    stem = root.name.removesuffix(".git") if kind == "bare" else root.name
+    return Repository(
+        kind=kind,
+        root=root,
+        git_dir=git_dir,
+        common_dir=common_dir,
+        key=_key(common_dir),
+        worktree_key=_key(git_dir),
+        name=stem or root.parent.name or str(root),
+        object_format=object_format,
+    )
+
+
+def _folder(root: Path) -> Repository:
+    key = _key(root)
+    return Repository("folder", root, None, None, key, key, root.name or str(root))
+
+
+def _real(path: str) -> Path:
+    return Path(os.path.realpath(path))
+
+
+def _key(path: Path) -> str:
+    return hashlib.sha256(os.fsencode(path)).hexdigest()[:16]

@@ -1,0 +1,225 @@
+"""Decide which definitions are units: captured nodes in, containers and leaf definitions out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from codenib.units.languages import Language
+from codenib.units.scan import NAME_LIMIT, Found
+
+# A function that holds functions and is longer than this is a shell around them (a UMD or Grunt module).
+WRAPPER_LINES = 60
+CALLBACK_LINES = 3
+# Macros that look like functions (a foreach with a block) nest too, but few in one function.
+MISREAD_LINES = 100
+MISREAD_FUNCTIONS = 4
+ATTRIBUTE_LINES = 15
+COMMENT_LINES = 400
+_FILE_COMMENTS = (b"#!", b"//!")  # about the file or the enclosing module
+_ANONYMOUS = ("closure", "shell")
+_CONTAINER_KINDS = {"value": "object", "suspect": "class"}
+_UNNAMED = (*_ANONYMOUS, "wrapper")
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A unit to be: lines (1-based, inclusive), kind and full symbol."""
+
+    first: int
+    last: int
+    kind: str
+    symbol: str
+
+
+@dataclass(slots=True)
+class Outline:
+    """Containers, outer before inner, and leaf definitions; both in source order."""
+
+    containers: list[Definition] = field(default_factory=list)
+    leaves: list[Definition] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    end: int
+    prefix: str
+    is_type: bool
+    bars_values: bool
+
+
+def outline(items: Sequence[Found], lines: Sequence[bytes], language: Language) -> Outline:
+    """Only outermost callables are units: what stands inside of one is part of it."""
+    result = Outline()
+    stack: list[_Scope] = []
+    blocked = 0
+    holder: Found | None = None  # of the last leaf
+    seen: set[tuple[bool, int]] = set()
+    for index, item in enumerate(items):
+        if item.start < blocked:
+            if not (holder and _escapes(item, holder)):
+                continue
+            result.leaves[-1] = _shortened(result.leaves[-1], above(item, lines, language) - 1)
+        while stack and stack[-1].end <= item.start:
+            stack.pop()
+        identity = (item.role in _ANONYMOUS, item.identity)
+        if identity in seen:  # the same definition, captured again without its decorator or export
+            continue
+        scope = stack[-1] if stack else _Scope(0, "", False, False)
+        first = above(item, lines, language)
+        verdict = _verdict(items, index, item.last - first + 1, scope)
+        if verdict == "drop":
+            continue
+        seen.add(identity)
+        symbol = _join(scope.prefix, item.name)
+        if verdict == "leaf":
+            kind = "method" if item.kind == "function" and scope.is_type else item.kind
+            result.leaves.append(Definition(first, item.last, kind, symbol))
+            blocked, holder = item.end, item
+            continue
+        if verdict == "container":
+            kind = _CONTAINER_KINDS.get(item.role, item.kind)
+            result.containers.append(Definition(first, item.last, kind, symbol))
+        bars = scope.bars_values or item.role == "closure"
+        named = item.role not in _UNNAMED
+        stack.append(
+            _Scope(item.end, symbol if named else scope.prefix, verdict == "container" or scope.is_type, bars)
+        )
+    return result
+
+
+def _verdict(items: Sequence[Found], index: int, height: int, scope: _Scope) -> str:
+    """One of leaf, container, scope (transparent) and drop."""
+    item = items[index]
+    match item.role:
+        case "type":
+            return "container"
+        case "scope":
+            return "scope"
+        case "decl":
+            return "leaf" if height > 1 else "drop"
+        case "value" if scope.bars_values:
+            return "drop"
+        case "value":
+            if _holds(items, index, through_closures=False):
+                return "container"
+            return "leaf" if item.last > item.first else "drop"
+        case "wrapper":
+            long = item.last - item.first >= WRAPPER_LINES
+            return "scope" if long and _holds(items, index, through_closures=True) else "leaf"
+        case "suspect":
+            return "container" if _is_misread(items, index) else "leaf"
+        case "closure" | "shell":
+            if _holds(items, index, through_closures=True) or _gathers(items, index):
+                return "scope"
+            return "leaf" if item.last - item.first + 1 >= CALLBACK_LINES else "drop"
+    return "leaf"
+
+
+def _holds(items: Sequence[Found], index: int, *, through_closures: bool) -> bool:
+    """Whether a type or a function of several lines stands inside."""
+    item = items[index]
+    position, skipped = index + 1, 0
+    while position < len(items) and items[position].start < item.end:
+        inner = items[position]
+        position += 1
+        if inner.start < skipped or inner.identity == item.identity:
+            continue
+        if inner.role == "closure" and not through_closures:
+            skipped = inner.end
+        elif inner.role in ("def", "type", "wrapper") and inner.last > inner.first:
+            return True
+    return False
+
+
+def _gathers(items: Sequence[Found], index: int) -> bool:
+    """Whether a long closure is a list of smaller ones, as a test suite is."""
+    item = items[index]
+    if item.last - item.first < WRAPPER_LINES:
+        return False
+    position, skipped, count = index + 1, 0, 0
+    while position < len(items) and items[position].start < item.end and count < 2:
+        inner = items[position]
+        position += 1
+        if inner.role != "closure" or inner.start < skipped or inner.identity == item.identity:
+            continue
+        if inner.last - inner.first + 1 >= CALLBACK_LINES:
+            count += 1
+        skipped = inner.end
+    return count > 1
+
+
+def _join(prefix: str, name: str) -> str:
+    symbol = f"{prefix}.{name}" if prefix and name else prefix or name
+    return symbol[: NAME_LIMIT * 2]
+
+
+def _escapes(item: Found, holder: Found) -> bool:
+    """Whether a C function seems to stand inside of another only because an `#ifdef` split its braces."""
+    if item.role != "suspect" or holder.role != "suspect" or item.identity == holder.identity:
+        return False
+    return item.column <= holder.column and item.first > holder.first
+
+
+def _shortened(leaf: Definition, last: int) -> Definition:
+    return Definition(leaf.first, max(leaf.first, last), leaf.kind, leaf.symbol)
+
+
+def _is_misread(items: Sequence[Found], index: int) -> bool:
+    """Whether a long C function holds so many others that it must be a class."""
+    item = items[index]
+    if item.last - item.first < MISREAD_LINES:
+        return False
+    names: set[str] = set()
+    position = index + 1
+    while position < len(items) and items[position].start < item.end and len(names) < MISREAD_FUNCTIONS:
+        inner = items[position]
+        position += 1
+        if inner.role == "suspect" and inner.identity != item.identity:
+            if inner.column <= item.column:
+                return False
+            names.add(inner.name)
+    return len(names) >= MISREAD_FUNCTIONS
+
+
+def above(item: Found, lines: Sequence[bytes], language: Language) -> int:
+    """The first line of what documents or decorates `item`: contiguous lines above, none blank."""
+    first = item.first
+    if lines[first - 1][: item.column].strip():
+        return first
+    prefixes = (*language.comments, *language.attributes)
+    while first > 1:
+        line = lines[first - 2].strip()
+        if line.startswith(prefixes) and not line.startswith(_FILE_COMMENTS):
+            first -= 1
+            continue
+        opening = -1
+        if language.block_comments and line.endswith(b"*/"):
+            opening = _opening(lines, first - 2, (b"/*",), COMMENT_LINES)
+        elif language.attributes and line.endswith(b"]"):
+            opening = _opening(lines, first - 2, language.attributes, ATTRIBUTE_LINES)
+        elif not line and first == item.first and language.block_comments:
+            opening = _detached(lines, first - 3)
+        if opening < 0:
+            break
+        first = opening + 1
+    return first
+
+
+def _detached(lines: Sequence[bytes], position: int) -> int:
+    """Where a `/** ... */` above one blank line starts, unless it heads the file; -1 for none."""
+    if position < 1 or not lines[position].strip().endswith(b"*/"):
+        return -1
+    opening = _opening(lines, position, (b"/*",), COMMENT_LINES)
+    return opening if opening > 0 and lines[opening].strip().startswith(b"/**") else -1
+
+
+def _opening(lines: Sequence[bytes], position: int, openers: tuple[bytes, ...], limit: int) -> int:
+    """The index of the line that starts with an opener, at most `limit` lines up; -1 if code comes first."""
+    for index in range(position, max(position - limit, -1), -1):
+        line = lines[index].strip()
+        if line.startswith(openers):
+            return index
+        if any(opener in line for opener in openers):  # a comment that ends a line of code
+            return -1
+    return -1

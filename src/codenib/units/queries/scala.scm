@@ -1,0 +1,9 @@
+(class_definition name: (_) @name) @type.class
+(object_definition name: (_) @name) @type.object
+(trait_definition name: (_) @name) @type.trait
+(enum_definition name: (_) @name) @type.enum
+(function_definition name: (_) @name) @def.function
+(function_declaration name: (_) @name) @decl.function
+(given_definition name: (_) @name) @value.given
+(val_definition pattern: (identifier) @name) @value.val
+(type_definition name: (_) @name) @value.type

@@ -1,0 +1,39 @@
+"""Units of a blob to bytes and back, for the cache: a MessagePack array, rows as five-element arrays."""
+
+from __future__ import annotations
+
+import msgspec
+
+from codenib.core.source import BlobUnits, Level, UnitRow
+
+# start, end, level and leaf in one number (level * 2 + leaf), kind, symbol
+_Row = tuple[int, int, int, str, str]
+_Record = tuple[str, int, str, list[_Row]]
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(_Record)
+_LEVELS = tuple(Level)
+
+
+def encode_units(units: BlobUnits) -> bytes:
+    """The bytes that `decode_units` turns back into `units`. Same units, same bytes."""
+    rows = [
+        (row.start_line, row.end_line, row.level * 2 + row.leaf, row.kind, row.symbol) for row in units.rows
+    ]
+    return _encoder.encode((units.language, units.lines, units.skip, rows))
+
+
+def decode_units(record: bytes) -> BlobUnits:
+    """The units that `encode_units` wrote."""
+    language, lines, skip, rows = _decoder.decode(record)
+    return BlobUnits(
+        language,
+        lines,
+        tuple(
+            [
+                UnitRow(start, end, _LEVELS[packed >> 1], kind, symbol, bool(packed & 1))
+                for start, end, packed, kind, symbol in rows
+            ]
+        ),
+        skip,
+    )

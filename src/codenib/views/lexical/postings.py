@@ -1,0 +1,138 @@
+"""Records of files in, one segment of postings out: terms, their documents, and what each document is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib.core.protocols import Records
+from codenib.core.source import SourceFile
+from codenib.units.marks import marks_of
+from codenib.units.tokens import hashes_of, words_of
+from codenib.views.lexical.derive import TermCounts, TermDeriver
+
+#: a leaf unit; `name` and `kind` are rows of the segment's string table
+DOCUMENT = np.dtype(
+    [
+        ("file", "<u4"),
+        ("start", "<u4"),
+        ("end", "<u4"),
+        ("length", "<u4"),
+        ("name", "<u4"),
+        ("kind", "<u4"),
+        ("level", "u1"),
+    ]
+)
+FILE = np.dtype([("marks", "u1"), ("language", "<u4"), ("skip", "<u4")])
+#: a posting: document, then how often the term stands in its body, its symbol and its path
+POSTING = np.dtype([("doc", "<u4"), ("body", "<u2"), ("symbol", "u1"), ("path", "u1")])
+
+Array = NDArray[Any]
+
+
+def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name: str) -> None:
+    """Write the parts of one lexical segment."""
+    strings = _Strings()
+    documents: list[Array] = []
+    rows: list[Array] = []
+    terms: list[Array] = []
+    file_column = np.zeros(len(files), FILE)
+    at = 0
+    for index, (file, units, record) in enumerate(
+        zip(files, records.units(files), records.fetch(TermDeriver.name, files), strict=True)
+    ):
+        file_column[index] = (marks_of(file.path), strings.add(units.language), strings.add(units.skip))
+        if not record:
+            continue
+        counts = TermCounts.decode(record)
+        leaves = [row for row in units.rows if row.leaf]
+        table = np.zeros(len(leaves), DOCUMENT)
+        for at_row, row in enumerate(leaves):
+            table[at_row] = (
+                index,
+                row.start_line,
+                row.end_line,
+                counts.lengths[at_row],
+                strings.add(row.symbol),
+                strings.add(row.kind),
+                row.level,
+            )
+        documents.append(table)
+        for part_terms, part_rows in (_body_rows(counts, at), _path_rows(file.path, at, len(leaves))):
+            terms.append(part_terms)
+            rows.append(part_rows)
+        at += len(leaves)
+    vocabulary, starts, postings = _invert(_join(terms, "<u8"), _join(rows, POSTING))
+    for part, array in {
+        "documents": _join(documents, DOCUMENT),
+        "files": file_column,
+        "terms": vocabulary,
+        "starts": starts,
+        "postings": postings,
+    }.items():
+        np.save(out / f"{name}.{part}.npy", array, allow_pickle=False)
+    (out / f"{name}.strings.json").write_bytes(msgspec.json.encode(strings.rows))
+
+
+class _Strings:
+    """A string table: each string once, by number."""
+
+    def __init__(self) -> None:
+        self.rows: list[str] = []
+        self._numbers: dict[str, int] = {}
+
+    def add(self, text: str) -> int:
+        number = self._numbers.get(text)
+        if number is None:
+            number = self._numbers[text] = len(self.rows)
+            self.rows.append(text)
+        return number
+
+
+def _body_rows(counts: TermCounts, first_doc: int) -> tuple[Array, Array]:
+    rows = np.zeros(len(counts.terms), POSTING)
+    rows["doc"] = counts.units + np.uint32(first_doc)
+    rows["body"] = counts.body
+    rows["symbol"] = counts.symbol
+    return counts.terms, rows
+
+
+def _path_rows(path: str, first_doc: int, documents: int) -> tuple[Array, Array]:
+    """The terms of the path, for each unit of the file: the path depends on the snapshot, not on the blob."""
+    counts: dict[int, int] = {}
+    for word in words_of(path):
+        for term in hashes_of(word):
+            counts[term] = min(counts.get(term, 0) + 1, 0xFF)
+    rows = np.zeros(documents * len(counts), POSTING)
+    rows["doc"] = np.repeat(np.arange(first_doc, first_doc + documents, dtype="<u4"), len(counts))
+    rows["path"] = np.tile(np.fromiter(counts.values(), "u1", len(counts)), documents)
+    return np.tile(np.fromiter(counts.keys(), "<u8", len(counts)), documents), rows
+
+
+def _invert(terms: Array, rows: Array) -> tuple[Array, Array, Array]:
+    """Sort rows by (term, document) and merge those that share both."""
+    vocabulary, numbers = np.unique(terms, return_inverse=True)
+    keys = (numbers.astype("<u8") << np.uint64(32)) | rows["doc"]
+    order = np.argsort(keys, kind="stable")
+    keys = keys[order]
+    rows = rows[order]
+    first = np.ones(len(keys), bool)
+    first[1:] = keys[1:] != keys[:-1]
+    postings = rows[first]
+    twice = np.flatnonzero(~first)  # a term stands at most twice: once from the body, once from the path
+    into = np.cumsum(first)[twice] - 1
+    for field in ("body", "symbol", "path"):
+        postings[field][into] += rows[field][twice]
+    counts = np.bincount((keys[first] >> np.uint64(32)).astype(np.int64), minlength=len(vocabulary))
+    starts = np.zeros(len(vocabulary) + 1, "<u8")
+    np.cumsum(counts, out=starts[1:])
+    return vocabulary, starts, postings
+
+
+def _join(parts: list[Array], kind: Any) -> Array:
+    return np.concatenate(parts) if parts else np.zeros(0, kind)

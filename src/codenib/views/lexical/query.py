@@ -1,0 +1,77 @@
+"""A question or an issue text in, weighted query terms out. The weights are relative to a plain word's 1."""
+
+from __future__ import annotations
+
+import math
+import re
+
+from codenib.units.tokens import terms_of
+from codenib.views.lexical.read import Term
+
+TITLE_BOOST = 2.0  # the first line of an issue says what it is about
+IDENTIFIER_BOOST = 2.0  # words that can only be code: snake_case, camelCase, dotted or quoted names
+MAX_TERMS = 256
+
+_NOISE = (
+    re.compile(r"<!--.*?-->", re.S),  # templates' instructions
+    re.compile(r"!\[[^\]]*\]\([^)]*\)"),  # images
+    re.compile(r"\bhttps?://\S+"),
+    re.compile(r"^\s*[-*] \[[ xX]\].*$", re.M),  # check boxes
+    re.compile(r"^#{1,6} .*$", re.M),  # headings of templates: `### Steps to reproduce`
+    re.compile(r"\b[0-9a-f]{12,}\b"),  # hashes and addresses
+)
+_CODE = re.compile(r"`([^`\n]{2,80})`")
+_IDENTIFIER = re.compile(
+    r"\w*[a-z0-9][A-Z]\w*|\w*[A-Z]{2,}[a-z]\w*|\w+_\w+|(?<=\.)[A-Za-z_]\w+|[A-Za-z_]\w+(?=\()"
+)
+_WORD = re.compile(r"\w+")
+
+_STOP_WORDS = """
+  a about above after again all also am an and any are as at be because been before being below between both
+  but by can cannot could did do does doing done down due during each either etc even ever every few for from
+    further get gets getting give given go goes going got had has have having he her here hers him his how
+    however if in instead into is it its itself just know let like make makes making many may maybe me might
+  more most much must my need needs neither no nor not now of off on once one only or other otherwise our out
+    over own per please quite rather really same see seem seems she should since so some something still such
+    sure than that the their them then there these they thing this those though through thus to too try trying
+    under until up upon us use used using very via want wants was we well were what when where whether which
+    while who whom whose why will with within without would yes yet you your
+    actual behavior behaviour bug bugs current currently description describe environment expect expected
+    happen happens issue problem reproduce reproduced reproduction result results screenshot steps version
+    work works working
+"""
+_STOP = frozenset(_STOP_WORDS.split())
+
+
+def query_terms(text: str) -> list[Term]:
+    """The terms of a query, each once, with the weight of everything that names it."""
+    title, _, rest = text.strip().partition("\n")
+    weights: dict[str, float] = {}
+    counts: dict[str, int] = {}
+    for part, boost in ((title, TITLE_BOOST if rest.strip() else 1.0), (rest, 1.0)):
+        cleaned = _clean(part) or part
+        special = _identifiers(cleaned)
+        for word in _WORD.findall(cleaned):
+            named = boost * (IDENTIFIER_BOOST if word in special else 1.0)
+            for term in terms_of(word):
+                if term not in _STOP:
+                    counts[term] = counts.get(term, 0) + 1
+                    weights[term] = max(weights.get(term, 0.0), named)
+    if not weights:  # a query of stop words alone still means them
+        return [Term(term, 1.0) for word in dict.fromkeys(_WORD.findall(text)) for term in terms_of(word)]
+    terms = [Term(term, weight * (1.0 + math.log(counts[term]))) for term, weight in weights.items()]
+    terms.sort(key=lambda term: -term.weight)
+    return terms[:MAX_TERMS]
+
+
+def _clean(text: str) -> str:
+    for noise in _NOISE:
+        text = noise.sub(" ", text)
+    return text
+
+
+def _identifiers(text: str) -> set[str]:
+    found = set(_IDENTIFIER.findall(text))
+    for quoted in _CODE.findall(text):
+        found.update(_WORD.findall(quoted))
+    return found

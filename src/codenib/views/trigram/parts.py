@@ -1,0 +1,101 @@
+"""The parts of one segment: files and their records in, text and postings out; both are read memory-mapped.
+
+`NAME.grams.npy` holds the segment's trigrams, sorted; the files of the n-th, by index, are `NAME.posts.npy`
+from the n-th to the next of `NAME.starts.npy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib.core.protocols import Records
+from codenib.core.source import SourceFile
+from codenib.views.segments import Segment
+from codenib.views.trigram.derive import Grams, TrigramDeriver, unpack
+from codenib.views.trigram.literals import Need
+from codenib.views.trigram.texts import Texts, load_array, write_texts
+
+Mask = NDArray[np.bool_]
+
+_POST_BITS = 16  # a file index fits: segments hold at most 8,192 files
+
+
+def write_parts(files: Sequence[SourceFile], records: Records, out: Path, name: str) -> None:
+    """Write the parts of a segment; its text is streamed, its postings are sorted as one array."""
+    write_texts(records.blobs(files), out, name)
+    grams, starts, posts = _postings(list(records.fetch(TrigramDeriver.name, files)))
+    np.save(out / f"{name}.grams.npy", grams)
+    np.save(out / f"{name}.starts.npy", starts)
+    np.save(out / f"{name}.posts.npy", posts)
+
+
+def _postings(records: Sequence[bytes]) -> tuple[Grams, NDArray[np.uint32], NDArray[np.uint16]]:
+    """Invert the trigrams of each file.
+
+    Sorting (trigram, file) as one word takes 0.1 s for Django's 5.0 million pairs; a stable argsort of the
+    trigrams takes several times that.
+    """
+    sizes = [len(record) // 3 for record in records]
+    keys = unpack(b"".join(records)).astype(np.uint64) << np.uint64(_POST_BITS)
+    keys |= np.repeat(np.arange(len(records), dtype=np.uint64), sizes)
+    keys.sort()
+    posts = keys.astype(np.uint16)
+    keys >>= np.uint64(_POST_BITS)
+    grams = keys.astype(np.uint32)
+    first = np.flatnonzero(np.diff(grams, prepend=np.uint32(0xFFFFFFFF)))
+    return grams[first], np.append(first, len(grams)).astype(np.uint32), posts
+
+
+class PartsReader:
+    """One segment, open for reading."""
+
+    def __init__(self, folder: Path, segment: Segment) -> None:
+        self.files = segment.files
+        self.live: Mask = np.ones(len(segment.files), np.bool_)
+        self.live[list(segment.dead)] = False
+        self.texts = Texts(folder, segment.name, len(segment.files))
+        self._grams = load_array(folder, segment.name, "grams")
+        self._starts = load_array(folder, segment.name, "starts")
+        self._posts = load_array(folder, segment.name, "posts")
+
+    def candidates(self, need: Need) -> list[int]:
+        """The live, non-empty files whose trigrams meet `need`, in order."""
+        mask = self.live & (self.texts.sizes() > 0)
+        if need:
+            mask &= self._meeting(need)
+        return [int(index) for index in np.flatnonzero(mask)]
+
+    def grams_by_file(self) -> list[Grams]:
+        """The sorted trigrams of each file."""
+        grams = np.repeat(self._grams, np.diff(self._starts))
+        order = np.argsort(self._posts, kind="stable")
+        counts = np.bincount(self._posts, minlength=len(self.files))
+        return list(np.split(grams[order], np.cumsum(counts)[:-1]))
+
+    def _meeting(self, need: Need) -> Mask:
+        mask = self._all_of(sorted(need.grams))
+        for group in need.either:
+            if not mask.any():
+                break
+            found = np.zeros(len(self.files), np.bool_)
+            for member in group:
+                found |= self._meeting(member)
+            mask &= found
+        return mask
+
+    def _all_of(self, grams: list[int]) -> Mask:
+        """The files that hold every trigram of the list."""
+        wanted = np.array(grams, np.uint32)
+        at = np.searchsorted(self._grams, wanted)
+        if np.any(at == len(self._grams)) or np.any(self._grams[at] != wanted):
+            return np.zeros(len(self.files), np.bool_)
+        mask = np.ones(len(self.files), np.bool_)
+        for place in at:
+            found = np.zeros(len(self.files), np.bool_)
+            found[self._posts[self._starts[place] : self._starts[place + 1]]] = True
+            mask &= found
+        return mask

@@ -1,0 +1,82 @@
+"""The trigram view for the compiler: a snapshot or a delta in, an artifact of segments out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from codenib.core.protocols import Deriver, Records
+from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
+from codenib.views.segments import FORMAT, advance_artifact, write_artifact
+from codenib.views.trigram.derive import Grams, TrigramDeriver
+from codenib.views.trigram.parts import write_parts
+from codenib.views.trigram.read import TrigramView
+
+PARTS_FORMAT = 1
+
+
+class TrigramViewBuilder:
+    """Builds and maintains the view that substring and regex search read."""
+
+    @property
+    def kind(self) -> ViewKind:
+        return ViewKind.TRIGRAM
+
+    def profile(self) -> ArtifactProfile:
+        formats = {"segments": str(FORMAT), "parts": str(PARTS_FORMAT), "trigrams": TrigramDeriver.version}
+        return ArtifactProfile(ViewKind.TRIGRAM, formats)
+
+    def derivers(self) -> Sequence[Deriver]:
+        return (TrigramDeriver(),)
+
+    def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
+        write_artifact(snapshot.source_files(), records, out, write_parts)
+        return _facts(out)
+
+    def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
+        advance_artifact(base, delta, records, out, write_parts)
+        return _facts(out)
+
+    def differences(self, left: Path, right: Path) -> Iterator[str]:
+        """Compare live files by digest, text and trigrams, in path order."""
+        ours, theirs = _contents(left), _contents(right)
+        for path in sorted(ours.keys() | theirs.keys()):
+            if path not in theirs:
+                yield f"{path}: only in {left.name}"
+            elif path not in ours:
+                yield f"{path}: only in {right.name}"
+            else:
+                yield from (f"{path}: {what}" for what in _unequal(ours[path], theirs[path]))
+
+
+def _facts(folder: Path) -> ViewFacts:
+    sizes = [segment.texts.sizes()[segment.live] for segment in TrigramView.open(folder).segments]
+    counts = {
+        "files": sum(int((size > 0).sum()) for size in sizes),
+        "bytes": sum(int(size.sum()) for size in sizes),
+    }
+    return ViewFacts(counts, ("substring", "regex"))
+
+
+_Content = tuple[str, bytes, Grams]
+
+
+def _contents(folder: Path) -> dict[str, _Content]:
+    view = TrigramView.open(folder)
+    grams = {segment: segment.grams_by_file() for segment in view.segments}
+    return {
+        file.path: (file.digest, segment.texts.data(index), grams[segment][index])
+        for file, segment, index in view.live()
+    }
+
+
+def _unequal(left: _Content, right: _Content) -> Iterator[str]:
+    if left[0] != right[0]:
+        yield f"digest {left[0]} against {right[0]}"
+    if left[1] != right[1]:
+        yield f"text of {len(left[1])} against {len(right[1])} bytes"
+    if not np.array_equal(left[2], right[2]):
+        yield f"{len(left[2])} against {len(right[2])} trigrams, {len(np.setxor1d(left[2], right[2]))} differ"

@@ -1,0 +1,36 @@
+"""Fixtures for all tests: git without the user's configuration, and repositories to work on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.gitrepo import GitRepo
+
+
+@pytest.fixture(autouse=True, scope="session")
+def plain_git() -> Iterator[None]:
+    """No test depends on the user's or the system's git configuration, or on a hook that runs the tests."""
+    with pytest.MonkeyPatch.context() as patch:
+        for name in [name for name in os.environ if name.startswith("GIT_")]:
+            patch.delenv(name)
+        patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
+        patch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
+        patch.setenv(
+            "GIT_CONFIG_COUNT", "1"
+        )  # ~/.config/git/ignore is read by default, whatever the rest says
+        patch.setenv("GIT_CONFIG_KEY_0", "core.excludesFile")
+        patch.setenv("GIT_CONFIG_VALUE_0", os.devnull)
+        yield
+
+
+@pytest.fixture
+def git_repo(tmp_path: Path) -> Callable[..., GitRepo]:
+    """Makes repositories under `tmp_path`: `git_repo()`, `git_repo("other", "--bare")`."""
+
+    def make(name: str = "repo", *init: str) -> GitRepo:
+        return GitRepo(tmp_path / name, *init)
+
+    return make

@@ -1,0 +1,78 @@
+"""Which definitions are units: one source per language, then the hard cases."""
+
+from __future__ import annotations
+
+import pytest
+from tests.units import more_sources, sources
+
+from codenib.core.source import Level
+from codenib.units.extract import extract
+
+CASES = sources.CASES | more_sources.CASES
+
+
+def units_of(source: str, hint: str) -> list[str]:
+    rows = (row for row in extract(source.encode(), hint).rows if row.level is not Level.L0)
+    lines = (
+        f"{row.start_line}-{row.end_line} {'' if row.leaf else '+'}{row.kind} {row.symbol}" for row in rows
+    )
+    return [line.rstrip() for line in lines]
+
+
+@pytest.mark.parametrize("language", CASES)
+def test_units_of_a_small_source(language: str) -> None:
+    source, expected = CASES[language]
+    assert units_of(source, language) == expected.split("\n")[1:-1]
+
+
+def test_a_class_behind_a_macro_is_still_a_class() -> None:
+    source = "BEGIN_NS\nnamespace detail\n{\nTPL\nclass Foo\n{\n  int f() { return 1; }\n};\n}\n"
+    assert "7-9 method detail.Foo.f" in units_of(source, "cpp")
+
+
+def test_a_function_that_swallowed_the_next_one_ends_where_that_begins() -> None:
+    source = (
+        'extern "C" __declspec(dllimport) int __stdcall Present();\nnamespace a {\n'
+        "bool active() {\n  return Present() != 0;\n}\n}\n"
+    )
+    assert units_of(source, "cpp") == ["1-2 function Present", "3-6 function active"]
+
+
+def test_a_detached_block_comment_belongs_to_the_function_below() -> None:
+    source = "var a = 1;\n\n/**\n * Runs it.\n */\n\napp.run = function run() {\n};\n"
+    assert units_of(source, "javascript") == ["1-2 module", "3-8 function app.run"]
+
+
+def test_a_license_above_a_blank_line_stays_with_the_module() -> None:
+    source = "/** License. */\n\nfunction run() {\n}\n"
+    assert units_of(source, "javascript") == ["1-2 module", "3-4 function run"]
+
+
+def test_a_trailing_comment_is_not_a_doc_comment() -> None:
+    source = "int a; /* about a */\nint f() {\n  return 1;\n}\n"
+    assert units_of(source, "c") == ["1-1 module", "2-4 function f"]
+
+
+def test_functions_inside_a_long_exported_function_are_found() -> None:
+    inner = "".join(f"  function step{n}() {{\n    return {n};\n  }}\n" for n in range(30))
+    long = units_of(f"module.exports = function (grunt) {{\n{inner}}};\n", "javascript")
+    short = units_of(
+        "module.exports = function (grunt) {\n  function step() {\n    return 1;\n  }\n};\n", "javascript"
+    )
+    assert "2-4 function step0" in long
+    assert short == ["1-5 function module.exports"]
+
+
+def test_functions_of_a_module_factory_are_found() -> None:
+    source = "define(['a'], function (a) {\n  function run() {\n    return a;\n  }\n  return run;\n});\n"
+    assert "2-4 function run" in units_of(source, "javascript")
+
+
+def test_flow_types_do_not_hide_functions() -> None:
+    source = "/* @flow */\nimport type {A} from 'a';\n\nexport function f<T>(a: ?T): T {\n  return a;\n}\n"
+    assert "4-6 function f" in units_of(source, "javascript")
+
+
+def test_a_call_at_top_level_with_a_function_is_a_unit() -> None:
+    source = "(async () => {\n  await run();\n  stop();\n})();\n\ntest('x', () => {\n  run();\n});\n"
+    assert units_of(source, "javascript") == ["1-5 callback", "6-8 callback test"]
