@@ -147,3 +147,8 @@ def test_deep_nesting_is_no_danger() -> None:
 
 def test_the_same_input_gives_the_same_units() -> None:
     assert extract(SOURCES["cpp"], "cpp") == extract(SOURCES["cpp"], "cpp")
+
+
+def test_bare_numbers_are_windows_in_any_language() -> None:
+    data = b"/* generated (data) */\n" + b"0x00, 0xff, 0x55,\n" * 1000
+    assert {row.kind for row in extract(data, "cpp").rows if row.leaf} == {"window"}

@@ -59,6 +59,13 @@ class RecordCache:
             self._db.execute("BEGIN IMMEDIATE")
             self._db.executemany("INSERT OR IGNORE INTO records VALUES (?, ?)", rows)
 
+    def healthy(self) -> bool:
+        """Whether SQLite finds its file in order."""
+        try:
+            return bool(self._db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
+        except sqlite3.DatabaseError:
+            return False
+
     def keep_only(self, keys: set[bytes]) -> int:
         """Drop every other record; how many went."""
         present = {key for (key,) in self._db.execute("SELECT key FROM records")}

@@ -70,6 +70,9 @@ def outline(items: Sequence[Found], lines: Sequence[bytes], language: Language) 
         verdict = _verdict(items, index, item.last - first + 1, scope)
         if verdict == "drop":
             continue
+        if result.leaves and first <= result.leaves[-1].last < item.first:
+            # Scala's grammar ends a method after the comment of the next one.
+            result.leaves[-1] = _shortened(result.leaves[-1], first - 1)
         seen.add(identity)
         symbol = _join(scope.prefix, item.name)
         if verdict == "leaf":

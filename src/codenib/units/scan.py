@@ -60,13 +60,13 @@ def scan(data: bytes, language: Language) -> list[Found]:
     tree = parser.parse(data)
     ranked: list[tuple[int, int, int, Found]] = []
     for pattern, captures in tree_sitter.QueryCursor(query).matches(tree.root_node):
-        found = _found(captures)
+        found = _found(captures, data)
         ranked.append((found.start, -found.end, pattern, found))
     ranked.sort(key=lambda row: row[:3])
     return [row[3] for row in ranked]
 
 
-def _found(captures: dict[str, list[Node]]) -> Found:
+def _found(captures: dict[str, list[Node]], data: bytes) -> Found:
     capture, role, kind = next(filter(None, map(_role, captures)))
     node = captures[capture][0]
     label = _label(captures)
@@ -76,10 +76,12 @@ def _found(captures: dict[str, list[Node]]) -> Found:
     if label and "owner" in captures:
         name = f"{clean_name(_text(captures['owner'][0]))}.{name}"
     anchor = captures["body"][0] if "body" in captures else label or node
-    (first, column), (last, stop) = node.start_point, node.end_point
-    if stop == 0 and last > first:  # the node ends with its line's newline
-        last -= 1
     start, end = node.start_byte, node.end_byte
+    (first, column), (last, stop) = node.start_point, node.end_point
+    if (
+        last > first and not data[end - stop : end].strip()
+    ):  # the node ends with a newline, or the next indent
+        last -= 1
     return Found(start, end, first + 1, last + 1, column, role, kind, name, anchor.start_byte)
 
 

@@ -15,8 +15,6 @@ import hashlib
 import re
 from functools import lru_cache
 
-TOKENS_VERSION = "2"
-
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+|[^\W\d_A-Za-z]+")
 _LONGEST_WORD = 64  # longer runs are data (base64, hashes), and no query names them

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codenib.views.trigram.literals import Need, need_of, need_of_text
-from codenib.views.trigram.syntax import bound_to_lines, parse
+from codenib.views.trigram.literals import Need, need_of
+from codenib.views.trigram.syntax import bound_to_lines, parse, text_node
 
 
 def formula(need: Need) -> str:
@@ -69,7 +69,7 @@ def test_a_character_with_other_forms_breaks_a_literal() -> None:
     assert needed("abcéxyz", ignore_case=True) == "abc xyz"
     assert needed("abc(?i:é)xyz") == "abc xyz"
     assert needed("abc\ufffdxyz") == "abc xyz"
-    assert formula(need_of_text("abc\udc80xyz", ignore_case=False)) == "abc xyz"
+    assert formula(need_of(text_node("abc\udc80xyz", ignore_case=False))) == "abc xyz"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_what_the_dialects_read_differently_has_no_tree(pattern: str) -> None:
 
 
 def test_braces_of_code_are_text() -> None:
-    assert needed("foo {bar}") == formula(need_of_text("foo {bar}", ignore_case=False))
+    assert needed("foo {bar}") == formula(need_of(text_node("foo {bar}", ignore_case=False)))
 
 
 def test_many_alternatives_stay_flat() -> None:

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from codenib.core.source import BlobUnits, UnitRow
 from codenib.units.languages import units_version
-from codenib.units.tokens import TOKENS_VERSION, hashes_of, words_of
+from codenib.units.tokens import hashes_of, words_of
+
+FORMAT = "1"
 
 _HEADER = np.dtype("<u4")
 _MAX_BODY = 0xFFFF
@@ -52,7 +54,7 @@ class TermDeriver:
 
     @property
     def version(self) -> str:
-        return f"{TOKENS_VERSION}/{units_version()}"
+        return f"{FORMAT}/{units_version()}"  # the tokenizer is one of the units package
 
     def derive(self, data: bytes, units: BlobUnits) -> bytes:
         lines = data.decode("utf-8", "replace").split("\n")

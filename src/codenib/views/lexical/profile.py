@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.units.languages import units_version
-from codenib.units.tokens import TOKENS_VERSION
 
 SCHEMA = "1"
 
 
 def lexical_profile() -> ArtifactProfile:
-    return ArtifactProfile(
-        ViewKind.LEXICAL, {"schema": SCHEMA, "tokenizer": TOKENS_VERSION, "units": units_version()}
-    )
+    return ArtifactProfile(ViewKind.LEXICAL, {"schema": SCHEMA, "units": units_version()})

@@ -53,11 +53,6 @@ def one_of(needs: Iterable[Need]) -> Need:
     return Need(shared, (rest,) if all(rest) else ())
 
 
-def need_of_text(text: str, *, ignore_case: bool) -> Need:
-    """What a text that contains `text` must contain."""
-    return need_of(Seq(tuple(Chars(char, ignore_case) for char in text)))
-
-
 def need_of(node: Node) -> Need:
     """What every text with a match of `node` must contain."""
     return _analyse(node).final()

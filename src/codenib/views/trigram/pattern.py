@@ -4,7 +4,7 @@ Lines are ripgrep's: split at "\\n" alone, matched one by one without it, so tha
 and `$` are a line's ends. The dialect is that of the `regex` package (version 0), Unicode-aware. Known
 differences from ripgrep: `\\s` also matches \\x1c to \\x1f; `\\w` and `\\d` follow Python's Unicode tables;
 lookarounds and backreferences work here; `{e<=1}` is fuzzy matching; under -i `i` matches `İ` and `I` matches
-`ı`; of two alternatives at one place the first wins, as in Perl.
+`ı`; broken UTF-8 reads as U+FFFD, which `.` matches.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import regex  # type: ignore[import-untyped]
 
 from codenib.core.errors import InputError
-from codenib.views.trigram.literals import ANY, REPLACED, Need, need_of, need_of_text
-from codenib.views.trigram.syntax import Chars, Either, Node, Seq, bound_to_lines, parse
+from codenib.views.trigram.literals import ANY, REPLACED, Need, need_of
+from codenib.views.trigram.syntax import Chars, Either, Node, Seq, bound_to_lines, parse, text_node
 from codenib.views.trigram.widen import widen
 
 _FLAGS = regex.VERSION0 | regex.MULTILINE
@@ -44,13 +44,14 @@ class Deadline:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A compiled pattern: `need` for the filter, and one of three ways to find matching lines.
+    """A compiled pattern: its tree, `need` for the filter, and one of three ways to find matching lines.
 
     `needles` where the pattern is one of a few plain texts; else `scan`, which runs over a whole text and
     takes each line with a hit to its end; else each line is tried alone. `line` decides what matches in a
     line; where `exact`, a hit of `scan` is proof enough.
     """
 
+    root: Node | None
     need: Need
     line: regex.Pattern[str]
     needles: tuple[str, ...] = ()
@@ -108,15 +109,16 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, literal: bool = 
     except (RecursionError, OverflowError) as error:
         raise InputError(f"bad pattern {pattern[:80]!r}: too large ({error})", hint=_HINT) from error
     if syntax is None:
-        return Pattern(need, line)
+        return Pattern(None, need, line)
     if syntax.line_break:
         raise _line_break(pattern)
     if all(needles := _plain_texts(syntax.root)) and len(needles) <= MAX_NEEDLES:
-        return Pattern(need, line, needles)
+        return Pattern(syntax.root, need, line, needles)
     if syntax.whole_text:
-        return Pattern(need, line, scan=_to_line_end(bound_to_lines(pattern), flags), exact=True)
+        scan = _to_line_end(bound_to_lines(pattern), flags)
+        return Pattern(syntax.root, need, line, scan=scan, exact=True)
     wide = widen(syntax.root, _escape)
-    return Pattern(need, line, scan=_to_line_end(wide, _FLAGS) if wide else None)
+    return Pattern(syntax.root, need, line, scan=_to_line_end(wide, _FLAGS) if wide else None)
 
 
 def _to_line_end(pattern: str, flags: int) -> regex.Pattern[str]:
@@ -133,10 +135,10 @@ def _compile_literal(text: str, ignore_case: bool) -> Pattern:
     flags = _FLAGS | (regex.IGNORECASE if ignore_case else 0)
     escaped = regex.escape(text, special_only=True)
     line = regex.compile(escaped, flags)
-    need = need_of_text(text, ignore_case=ignore_case)
+    root = text_node(text, ignore_case=ignore_case)
     if text and not ignore_case:
-        return Pattern(need, line, (text,))
-    return Pattern(need, line, scan=_to_line_end(escaped, flags), exact=True)
+        return Pattern(root, need_of(root), line, (text,))
+    return Pattern(root, need_of(root), line, scan=_to_line_end(escaped, flags), exact=True)
 
 
 def _line_break(pattern: str) -> InputError:

@@ -86,6 +86,11 @@ class Syntax:
     line_break: bool
 
 
+def text_node(text: str, *, ignore_case: bool) -> Node:
+    """The tree of a plain text."""
+    return Seq(tuple(Chars(char, ignore_case) for char in text))
+
+
 def parse(pattern: str, *, ignore_case: bool) -> Syntax | None:
     """The tree of `pattern`, or None where `re` and `regex` could read it differently."""
     if _FUZZY.search(pattern) or _VERBOSE.search(pattern) or _odd_set(pattern):

@@ -52,15 +52,18 @@ class Texts:
         start, end = self.bounds(index)
         return self._text[start:end]
 
+    def holds(self, index: int, needle: bytes) -> bool:
+        """Whether a file's bytes contain `needle`; copies nothing."""
+        return self._text.find(needle, *self.bounds(index)) >= 0
+
     def decoded(self, index: int, needles: Iterable[bytes] | None = None) -> str | None:
         """The text of a file as it is searched: without a byte order mark, broken bytes replaced.
 
-        None when `needles` are given and the file has none of them, which costs no copy.
+        None when `needles` are given and the file holds none of them.
         """
-        start, end = self.bounds(index)
-        if needles is not None and all(self._text.find(needle, start, end) < 0 for needle in needles):
+        if needles is not None and not any(self.holds(index, needle) for needle in needles):
             return None
-        return self._text[start:end].removeprefix(BOM).decode("utf-8", "replace")
+        return self.data(index).removeprefix(BOM).decode("utf-8", "replace")
 
 
 def load_array(folder: Path, name: str, part: str) -> NDArray[Any]:

@@ -1,8 +1,8 @@
 """The same searches with zoekt as the filter: files in, its shards out; its candidates in, `Matches` out.
 
-Zoekt's dialect is Go's, with ASCII `\\w` and `\\b`, and it leaves out what it takes for no source. So it is asked
-for a wider pattern, what it does not index is always a candidate, and every candidate is verified against the
-stored text exactly as those of our own filter are.
+Zoekt's dialect is Go's, with ASCII `\\w` and `\\b`, and it leaves out what it takes for no source. So it is
+asked for a wider pattern, what it does not index is always a candidate, and every candidate is verified against
+the stored text exactly as those of our own filter are.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 
 import msgspec
@@ -30,9 +30,13 @@ from codenib.views.trigram.widen import widen
 #: Shard format and flags are those of this version; later ones have kept both so far.
 VERSION = "v0.0.0-20260807124253-c4d8f3537f7a"
 INSTALL = " ".join(
-    ["go install", *(f"github.com/sourcegraph/zoekt/cmd/{name}@{VERSION}" for name in ("zoekt", "zoekt-index"))]
+    [
+        "go install",
+        *(f"github.com/sourcegraph/zoekt/cmd/{name}@{VERSION}" for name in ("zoekt", "zoekt-index")),
+    ]
 )
 _NAME = "snapshot"
+_MAX_QUERY = 100_000  # Linux takes arguments of up to 128 KiB
 _SKIPPED = re.compile(r"\b(FilesSkipped|ShardsSkipped|Crashes):([1-9]\d*)")
 
 
@@ -75,7 +79,7 @@ class ZoektView:
     def build(cls, files: Iterable[tuple[str, bytes]], out: Path, zoekt: Zoekt | None = None) -> ZoektView:
         """Index `files` into the empty folder `out`; they pass through a temporary folder, never a worktree.
 
-        There they are named by number, so that zoekt's own rules on paths (ignore files, `.svn`) do not apply.
+        There they are named by number: zoekt's own rules on paths (ignore files, `.svn`) do not apply.
         """
         programs = _required(zoekt)
         ordered = sorted(files)
@@ -114,29 +118,33 @@ class ZoektView:
         compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal)
         wide = "" if compiled.root is None else widen(compiled.root, _escape)
         try:
-            found = self._ask(wide, timeout_s) if wide else None
+            found = self._ask(wide, timeout_s) if 0 < len(wide) < _MAX_QUERY else None
         except subprocess.TimeoutExpired:
             return Matches((), 0, 0, 0, False, False, f"zoekt did not answer within {timeout_s:g} s")
-        numbers = range(len(self._paths)) if found is None else sorted(found | self._not_indexed())
+        numbers = range(len(self._paths)) if found is None else sorted(found | self._not_indexed)
         candidates = [
             Candidate(self._paths[number], partial(self._texts.decoded, number, compiled.byte_needles))
             for number in numbers
             if paths is None or paths(self._paths[number])
         ]
         left_s = max(0.0, timeout_s - (time.monotonic() - start))
-        return verify(compiled, candidates, Wanted(limit, context), timeout_s=left_s, scanned_all=found is None)
+        return verify(
+            compiled, candidates, Wanted(limit, context), timeout_s=left_s, scanned_all=found is None
+        )
 
     def _ask(self, wide: str, timeout_s: float) -> set[int] | None:
         """The files that zoekt finds; None when it reports that it left some out."""
         quoted = wide.replace("\\", "\\\\").replace('"', '\\"')
-        # Matches of type "file" count once a file, so that zoekt's limit on matches is one on files.
-        query = f'case:yes type:file content:"{quoted}"'
+        # Matches of type "file" count once a file, so that zoekt's limit on matches is one on files. Not
+        # "case:yes": zoekt then looks for `[lL][oO]` in capitals alone.
+        query = f'case:no type:file content:"{quoted}"'
         command = [str(self._zoekt.search), "-v", "-l", "-index_dir", str(self._folder), query]
         done = _run(command, timeout_s=timeout_s)
         if _SKIPPED.search(done.stderr):
             return None
         return {int(line) for line in done.stdout.splitlines()}
 
+    @cached_property
     def _not_indexed(self) -> set[int]:
         """The files that zoekt leaves out: shorter than a trigram, or with a zero byte."""
         return {

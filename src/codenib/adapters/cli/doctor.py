@@ -1,0 +1,27 @@
+"""`codenib doctor`: what this installation can do, and the one command that mends what it can't."""
+
+from __future__ import annotations
+
+import click
+
+from codenib.adapters.cli.options import as_json
+from codenib.adapters.cli.output import print_json
+from codenib.serving.doctor import examine
+
+_COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}
+
+
+@click.command()
+@as_json
+def doctor(json_output: bool) -> None:
+    """Check Python, git, the grammars, the store and the optional tools. Exit 4 when something is broken."""
+    checks = examine()
+    if json_output:
+        print_json({"checks": checks})
+    for check in () if json_output else checks:
+        state = click.style(f"{check.state:<8}", fg=_COLOURS[check.state])
+        click.echo(f"{state} {check.name:<10} {check.detail}")
+        if check.hint:
+            click.echo(f"{'':<20}try: {check.hint}")
+    if any(check.state == "broken" for check in checks):
+        raise click.exceptions.Exit(4)

@@ -1,0 +1,106 @@
+"""The installation in, a list of checks out."""
+
+from __future__ import annotations
+
+import shutil
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from codenib.core.errors import CodenibError
+from codenib.manifest.home import home
+from codenib.manifest.store import Store
+from codenib.units.extract import extract
+from codenib.units.languages import LANGUAGES, units_version
+from codenib.views.trigram.zoekt import INSTALL, zoekt_available
+
+_GIT = (2, 31)  # --path-format of `rev-parse`
+_LEAST_FREE = 500_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at; `missing` is optional, `broken` is not."""
+
+    name: str
+    state: Literal["ok", "missing", "broken"]
+    detail: str
+    hint: str = ""
+
+
+def examine() -> list[Check]:
+    """Look at everything that codenib stands on."""
+    checks: tuple[Callable[[], Check], ...] = (_python, _git, _grammars, _store, _watches, _zoekt)
+    return [check() for check in checks]
+
+
+def _python() -> Check:
+    version = ".".join(map(str, sys.version_info[:3]))
+    return Check("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
+
+
+def _git() -> Check:
+    program = shutil.which("git")
+    if program is None:
+        return Check("git", "broken", "not found", "install git from your system's packages")
+    said = subprocess.run([program, "--version"], capture_output=True, text=True, check=False).stdout.strip()
+    numbers = tuple(int(part) for part in said.split()[-1].split(".")[:2] if part.isdigit()) if said else ()
+    if numbers and numbers < _GIT:
+        return Check("git", "broken", f"{said} is too old", f"install git {_GIT[0]}.{_GIT[1]} or newer")
+    return Check("git", "ok", said)
+
+
+def _grammars() -> Check:
+    """Every grammar loads and parses."""
+    failed = []
+    for language in LANGUAGES:
+        try:
+            extract(b"x\n", language.name)
+        except (ImportError, OSError, ValueError, TypeError) as error:
+            failed.append(f"{language.name}: {error}")
+    if failed:
+        return Check("grammars", "broken", "; ".join(failed), "pip install --force-reinstall codenib")
+    return Check("grammars", "ok", f"{len(LANGUAGES)} languages, {units_version().split('/')[0]}")
+
+
+def _store() -> Check:
+    root = home()
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        probe = root / ".doctor"
+        probe.write_bytes(b"")
+        probe.unlink()
+        with closing(Store("", root=root).open_cache()) as cache:
+            healthy = cache.healthy()
+    except (OSError, CodenibError) as error:
+        return Check("store", "broken", f"{root}: {error}", "export CODENIB_HOME=/a/writable/folder")
+    if not healthy:
+        return Check("store", "broken", f"{root}/records.sqlite is damaged", f"rm {root}/records.sqlite*")
+    free = shutil.disk_usage(root).free
+    if free < _LEAST_FREE:
+        return Check("store", "broken", f"{root}: only {free // 1_000_000} MB free", "codenib gc")
+    return Check("store", "ok", f"{root}, {free // 1_000_000_000} GB free")
+
+
+def _watches() -> Check:
+    limit = Path("/proc/sys/fs/inotify/max_user_watches")
+    if not limit.exists():
+        return Check("watch", "ok", "file events of this system")
+    count = int(limit.read_text())
+    if count < 65_536:
+        return Check(
+            "watch", "missing", f"{count:,} inotify watches: `codenib watch` may have to poll",
+            "sysctl fs.inotify.max_user_watches=524288",
+        )  # fmt: skip
+    return Check("watch", "ok", f"{count:,} inotify watches")
+
+
+def _zoekt() -> Check:
+    if zoekt_available() is None:
+        return Check("zoekt", "missing", "optional: `codenib regex --backend zoekt`", INSTALL)
+    return Check("zoekt", "ok", "`codenib regex --backend zoekt` works")

@@ -1,0 +1,154 @@
+"""The matching lines and columns are ripgrep's, over this repository's own source."""
+
+from __future__ import annotations
+
+import random
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+from tests.views.conftest import Sources
+
+from codenib.views.trigram.read import TrigramView
+from codenib.views.trigram.view import TrigramViewBuilder
+
+RG = Path(sys.executable).with_name("rg")
+ROOT = Path(__file__).parents[3]
+
+Hit = tuple[str, int, tuple[tuple[int, int], ...]]
+
+FIXED = [
+    "^$",
+    "^",
+    r"\s+$",
+    ".",
+    r"\bdef\b",
+    r"[^\x00-\x7f]",
+    r"\W\w\W",
+    "(a|b)c+",
+    r"^\s*#",
+    r"\d{2,}",
+    "é|→",
+]
+FIXED += [
+    r"class\s+\w+\(",
+    r"[^\s]+\s\(",
+    "(?i)TrigramView",
+    r"self\.\w+\[",
+    '"[^"]*"$',
+    r"\{.*\}",
+    "x{2}",
+    r"\t",
+]
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The repository's Python files, and a few with odd line ends."""
+    folder = tmp_path_factory.mktemp("copy")
+    sources = [path for top in ("src", "tests") for path in (ROOT / top).rglob("*.py")]
+    odd = {
+        "crlf.txt": b"def a\r\n\r\nend\r\n",
+        "none.txt": b"",
+        "open.txt": b"def",
+    }
+    odd["bom.txt"] = b"\xef\xbb\xbfdef\n"
+    for path in sources:
+        target = folder / path.relative_to(ROOT)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_bytes(path.read_bytes())
+    for name, data in odd.items():
+        (folder / name).write_bytes(data)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def view(copy: Path, tmp_path_factory: pytest.TempPathFactory) -> TrigramView:
+    builder = TrigramViewBuilder()
+    sources = Sources().use(builder.derivers())
+    files = {str(path.relative_to(copy)): path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+    out = tmp_path_factory.mktemp("view")
+    builder.build(sources.snapshot(files), sources, out)
+    return TrigramView.open(out)
+
+
+class _Text(msgspec.Struct):
+    text: str
+
+
+class _Submatch(msgspec.Struct):
+    start: int
+    end: int
+
+
+class _Line(msgspec.Struct):
+    path: _Text
+    line_number: int
+    lines: _Text
+    submatches: list[_Submatch]
+
+
+class _Row(msgspec.Struct):
+    type: str
+    data: msgspec.Raw
+
+
+def ripgrep(pattern: str, folder: Path, *options: str) -> list[Hit]:
+    command = [
+        str(RG),
+        "--no-config",
+        "--hidden",
+        "--no-ignore",
+        "-a",
+        "--json",
+        *options,
+        "-e",
+        pattern,
+        ".",
+    ]
+    done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
+    assert done.returncode in (0, 1), done.stderr.decode()
+    rows = [msgspec.json.decode(row, type=_Row) for row in done.stdout.splitlines()]
+    lines = [msgspec.json.decode(row.data, type=_Line) for row in rows if row.type == "match"]
+    return sorted((line.path.text.removeprefix("./"), line.line_number, columns(line)) for line in lines)
+
+
+def columns(line: _Line) -> tuple[tuple[int, int], ...]:
+    """Ripgrep's byte offsets as code points."""
+    raw = line.lines.text.encode()
+    return tuple((len(raw[: hit.start].decode()), len(raw[: hit.end].decode())) for hit in line.submatches)
+
+
+def check(view: TrigramView, copy: Path, pattern: str, *options: str) -> None:
+    expected = ripgrep(pattern, copy, *options)
+    found = view.search(pattern, ignore_case="-i" in options, literal="-F" in options)
+    assert [(item.path, item.line, item.spans) for item in found.items] == expected
+
+
+@pytest.mark.parametrize("pattern", FIXED)
+def test_chosen_patterns_match_the_lines_of_ripgrep(view: TrigramView, copy: Path, pattern: str) -> None:
+    check(view, copy, pattern)
+
+
+def test_sampled_patterns_match_the_lines_of_ripgrep(view: TrigramView, copy: Path) -> None:
+    draw = random.Random(20)
+    lines = [
+        line
+        for path in sorted(copy.rglob("*.py"))
+        for line in path.read_text().splitlines()
+        if len(line) > 12
+    ]
+    words = sorted({word for line in lines for word in re.findall(r"\w{4,}", line)})
+    for _ in range(12):
+        line, word, other = draw.choice(lines), draw.choice(words), draw.choice(words)
+        start = draw.randrange(len(line) - 6)
+        check(view, copy, line[start : start + draw.randint(2, 12)], "-F")
+        check(view, copy, line[start : start + draw.randint(2, 12)], "-F", "-i")
+        check(view, copy, rf"\b{word}\b")
+        check(view, copy, word.swapcase(), "-i")
+        check(view, copy, f"{word}|{other}")
+        check(view, copy, rf"{word[:2]}[{word[2:4]}]+\w*\s*[=(:]")
+        check(view, copy, rf"^\s+\S+.*{re.escape(line[-4:])}$")
