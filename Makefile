@@ -32,4 +32,4 @@ test:
 	$(BIN)/pytest -n auto
 
 bench:
-	$(BIN)/python -m benchmarks.foundation
+	$(BIN)/python -m benchmarks.foundation $(REPOSITORY)

@@ -26,6 +26,14 @@ def plain_git() -> Iterator[None]:
         yield
 
 
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Each test starts with no state, in a home of its own."""
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("CODENIB_HOME", str(home))
+    return home
+
+
 @pytest.fixture
 def git_repo(tmp_path: Path) -> Callable[..., GitRepo]:
     """Makes repositories under `tmp_path`: `git_repo()`, `git_repo("other", "--bare")`."""

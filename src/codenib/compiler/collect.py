@@ -44,8 +44,7 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
                 gone += 1
                 continue
             artifacts += store.sweep(keep_clean=keep, keep_dirty=keep)
-            for manifest in store.manifests():
-                tree = store.tree(manifest.tree)
+            for tree in store.trees():  # the sweep left those that a manifest names
                 reached.update((digest, language_hint(path)) for path, digest in tree.items())
         versions = {UNITS: units_version()}
         versions.update((name, deriver.version) for name, deriver in derivers_of(DEFAULT_VIEWS).items())

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import tempfile
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from codenib.compiler.derive import CachedRecords
-from codenib.compiler.registry import builder_of, derivers_of, profile_of
-from codenib.core.errors import CannotMaintain, CodenibError
-from codenib.core.protocols import Progress, ViewMaintainer
+from codenib.compiler.registry import builder_of, profile_of
+from codenib.core.errors import CodenibError, StateError
+from codenib.core.protocols import Deriver, Progress, ViewMaintainer
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import (
     MANIFEST_SCHEMA,
@@ -34,9 +33,6 @@ from codenib.snapshot.take import take
 
 _BASES = 8  # recent manifests looked at for the nearest base
 _NEAR = 64  # a delta this small is not worth looking further
-
-#: What a broken view may raise. A failure becomes that view's record and leaves its siblings alone.
-BUILD_FAILURES = (CodenibError, OSError, ValueError, LookupError, ArithmeticError, MemoryError, sqlite3.Error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,17 +59,23 @@ def silent(stage: str, done: int, total: int) -> None:
 
 
 class IndexCompiler:
-    """Keeps the views of one repository."""
+    """Keeps the views of one repository; `builders` take the place of the registry's."""
 
-    def __init__(self, repository: Repository, store: Store, progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        store: Store,
+        progress: Progress = silent,
+        builders: Mapping[ViewKind, ViewMaintainer] | None = None,
+    ) -> None:
         self.repository = repository
         self.store = store
         self.progress = progress
+        self._builders = dict(builders or {})
 
     @property
     def source(self) -> BlobSource:
-        git_dir = self.repository.git_dir
-        return BlobSource(str(git_dir) if git_dir else None, str(self.store.blob_store))
+        return BlobSource.of(self.repository, self.store.blob_store)
 
     def take(self, at: str | None = None) -> SourceSnapshot:
         """The snapshot of a revision, or of the worktree as it is now."""
@@ -84,34 +86,39 @@ class IndexCompiler:
     def current(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> RepoManifest | None:
         """The published manifest, when it holds all these views, fresh and of today's profiles."""
         manifest = self.store.manifest(snapshot.id)
-        if manifest is None:
+        if manifest is None or any(self._fresh(manifest, kind) is None for kind in views):
             return None
-        for kind in views:
-            record = _fresh(manifest, kind)
-            if record is None or not self.store.artifact(record.artifact).is_dir():
-                return None
         return manifest
 
     def ensure(
-        self, snapshot: SourceSnapshot, views: Sequence[ViewKind], *, head: bool, rebuild: bool = False
+        self,
+        snapshot: SourceSnapshot,
+        views: Sequence[ViewKind],
+        *,
+        head: bool,
+        rebuild: bool = False,
+        retry: bool = True,
     ) -> Outcome:
         """Publish the views of a snapshot that are not there yet, from the nearest base there is.
 
         `head` says that the snapshot is the worktree's own. A view that fails is published as failed.
+        `rebuild` trusts nothing that is stored, and forgets it once the new manifest is published. Without
+        `retry`, what failed for this very snapshot stays failed: a query need not wait for it again.
         """
         started = time.perf_counter()
-        if not rebuild and (manifest := self.current(snapshot, views)) is not None:
-            self._use(snapshot, head)
+        if not retry:
+            views = self._untried(snapshot, views)
+        if not rebuild and (manifest := self._use_current(snapshot, views, head)) is not None:
             return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
         with self.store.not_collecting(), self.store.writing():
-            if rebuild:
-                self.store.discard_manifests()
-            elif (manifest := self.current(snapshot, views)) is not None:  # another writer was here first
-                self._use(snapshot, head)
+            # Another writer may have been here first.
+            if not rebuild and (manifest := self._use_current(snapshot, views, head)) is not None:
                 return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
             self.store.describe(self.repository.common_dir or self.repository.root)
-            outcome = self._compile(snapshot, views, started)
+            outcome = self._compile(snapshot, views, started, rebuild)
             self._use(snapshot, head)
+            if rebuild:
+                self.store.forget_all_but(snapshot.id)
             self.store.sweep()
         return outcome
 
@@ -122,38 +129,82 @@ class IndexCompiler:
         with (
             tempfile.TemporaryDirectory(prefix="codenib-verify-") as folder,
             closing(RecordCache(Path(folder) / "records.sqlite")) as cache,
-            closing(CachedRecords(cache, self.source, derivers_of(views), self.progress)) as records,
+            closing(CachedRecords(cache, self.source, self._derivers(views), self.progress)) as records,
         ):
+            # Copies, because the next writers may sweep the published ones while this rebuilds.
+            fresh = {kind: record for kind in views if (record := self._fresh(manifest, kind)) is not None}
+            for kind, record in fresh.items():
+                shutil.copytree(self.store.artifact(record.artifact), Path(folder) / f"published-{kind}")
             for kind in views:
-                record = manifest.views[kind]
-                if record.status is not Status.FRESH:
+                if kind not in fresh:
+                    record = manifest.views[kind]
                     found[kind] = [f"the view is {record.status}: {record.error}"]
                     continue
-                out = Path(folder) / kind
+                out = Path(folder) / f"rebuilt-{kind}"
                 out.mkdir()
-                builder = builder_of(kind)
+                builder = self._builder(kind)
                 builder.build(snapshot, records, out)
                 self.progress(f"comparing {kind}", 0, 1)
-                found[kind] = list(builder.differences(self.store.artifact(record.artifact), out))
+                found[kind] = list(builder.differences(Path(folder) / f"published-{kind}", out))
         return found
 
-    def _use(self, snapshot: SourceSnapshot, head: bool) -> None:
-        if head:
-            self.store.set_head(self.repository.worktree_key, snapshot.id)
-        else:
-            self.store.touch(snapshot.id)
+    def _builder(self, kind: ViewKind) -> ViewMaintainer:
+        return self._builders.get(kind) or builder_of(kind)
 
-    def _compile(self, snapshot: SourceSnapshot, views: Sequence[ViewKind], started: float) -> Outcome:
-        published = self.store.manifest(snapshot.id)
+    def _profile(self, kind: ViewKind) -> ArtifactProfile:
+        return self._builders[kind].profile() if kind in self._builders else profile_of(kind)
+
+    def _derivers(self, views: Sequence[ViewKind]) -> dict[str, Deriver]:
+        return {deriver.name: deriver for kind in views for deriver in self._builder(kind).derivers()}
+
+    def _fresh(self, manifest: RepoManifest, kind: ViewKind) -> ViewRecord | None:
+        """The record of a view that can be opened and has today's profile."""
+        record = manifest.views.get(kind)
+        if record is None or record.status is not Status.FRESH:
+            return None
+        there = record.profile == self._profile(kind).digest and self.store.artifact(record.artifact).is_dir()
+        return record if there else None
+
+    def _untried(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> list[ViewKind]:
+        manifest = self.store.manifest(snapshot.id)
+        known = manifest.views if manifest else {}
+        failed = {
+            kind
+            for kind, record in known.items()
+            if record.status is Status.FAILED and record.profile == self._profile(kind).digest
+        }
+        return [kind for kind in views if kind not in failed]
+
+    def _use_current(
+        self, snapshot: SourceSnapshot, views: Sequence[ViewKind], head: bool
+    ) -> RepoManifest | None:
+        manifest = self.current(snapshot, views)
+        return manifest if manifest is not None and self._use(snapshot, head) else None
+
+    def _use(self, snapshot: SourceSnapshot, head: bool) -> bool:
+        """Mark a manifest as used; False when another writer pruned it meanwhile."""
+        if head:
+            place = self.repository.git_dir or self.repository.root
+            return self.store.set_head(self.repository.worktree_key, snapshot.id, place)
+        self.store.touch(snapshot.id)
+        return True
+
+    def _compile(
+        self, snapshot: SourceSnapshot, views: Sequence[ViewKind], started: float, rebuild: bool
+    ) -> Outcome:
+        published = None if rebuild else self.store.manifest(snapshot.id)
         records = dict(published.views) if published else {}
-        bases = _Bases(self.store, self.repository, snapshot)
+        manifests = [] if rebuild else _by_nearness(self.store, self.repository.worktree_key)
+        bases = _Bases(self.store, manifests, self._fresh, snapshot)
         done: dict[ViewKind, str] = {}
         with (
             closing(self.store.open_cache()) as cache,
-            closing(CachedRecords(cache, self.source, derivers_of(views), self.progress)) as source,
+            closing(
+                CachedRecords(cache, self.source, self._derivers(views), self.progress, anew=rebuild)
+            ) as source,
         ):
             for kind in views:
-                if self.current(snapshot, [kind]) is not None:
+                if published is not None and self._fresh(published, kind) is not None:
                     continue
                 records[kind] = self._make(kind, snapshot, bases, source)
                 done[kind] = records[kind].how or records[kind].status
@@ -167,7 +218,7 @@ class IndexCompiler:
             dict(snapshot.skipped),
             records,
         )
-        self.store.publish(manifest, dict(snapshot.files))
+        self.store.publish(manifest, snapshot.files)
         delta = bases.used
         return Outcome(
             manifest,
@@ -186,8 +237,8 @@ class IndexCompiler:
     ) -> ViewRecord:
         """One view's record: reused, maintained, built, or failed."""
         started = time.perf_counter()
-        profile = profile_of(kind)
-        base = bases.nearest(kind, profile)
+        profile = self._profile(kind)
+        base = bases.nearest(kind)
         if base is not None and not len(base.delta):
             old = base.record
             return ViewRecord(
@@ -196,10 +247,10 @@ class IndexCompiler:
             )  # fmt: skip
         out = self.store.new_artifact()
         try:
-            facts, how = self._write(builder_of(kind), snapshot, base, records, out)
+            facts, how = self._write(self._builder(kind), snapshot, base, records, out)
             size = sum(part.stat().st_size for part in out.iterdir())
             name = self.store.adopt(out, kind, snapshot.tree)
-        except BUILD_FAILURES as error:
+        except Exception as error:  # noqa: BLE001 - a failed view, however it failed, leaves its siblings
             shutil.rmtree(out, ignore_errors=True)
             return ViewRecord(
                 kind, profile.digest, snapshot.id, Status.FAILED, fields=dict(profile.fields),
@@ -224,22 +275,13 @@ class IndexCompiler:
                 self.progress(f"maintaining {builder.kind}", 0, 1)
                 folder = self.store.artifact(base.record.artifact)
                 return builder.maintain(folder, base.delta, records, out), "maintained"
-            except (CannotMaintain, OSError):  # the base is gone or declines: rebuild this view alone
+            except (CodenibError, OSError, ValueError, LookupError):
+                # The maintainer declines, or the base is gone or damaged: rebuild this view alone.
                 shutil.rmtree(out)
                 out.mkdir()
         records.prepare(snapshot.source_files())
         self.progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"
-
-
-def _fresh(
-    manifest: RepoManifest, kind: ViewKind, profile: ArtifactProfile | None = None
-) -> ViewRecord | None:
-    record = manifest.views.get(kind)
-    wanted = (profile or profile_of(kind)).digest
-    if record is None or record.status is not Status.FRESH or record.profile != wanted:
-        return None
-    return record
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,27 +291,30 @@ class _Base:
 
 
 class _Bases:
-    """The published snapshots that a new one may follow, nearest first."""
+    """The published snapshots that a new one may follow."""
 
-    def __init__(self, store: Store, repository: Repository, snapshot: SourceSnapshot) -> None:
+    def __init__(
+        self,
+        store: Store,
+        manifests: Sequence[RepoManifest],
+        fresh: Callable[[RepoManifest, ViewKind], ViewRecord | None],
+        snapshot: SourceSnapshot,
+    ) -> None:
         self._store = store
+        self._manifests = manifests[:_BASES]
+        self._fresh = fresh
         self._snapshot = snapshot
-        self._repository = repository
-        head = store.head(repository.worktree_key)
-        manifests = store.manifests()
-        manifests.sort(key=lambda manifest: manifest.snapshot != head)
-        self._manifests = manifests
-        self._deltas: dict[str, Delta] = {}
+        self._deltas: dict[str, Delta | None] = {}
         self.used: Delta | None = None
 
-    def nearest(self, kind: ViewKind, profile: ArtifactProfile) -> _Base | None:
-        """The fresh view of this kind and profile whose files differ least."""
+    def nearest(self, kind: ViewKind) -> _Base | None:
+        """The fresh view of this kind whose files differ least."""
         best: _Base | None = None
-        for manifest in self._manifests[:_BASES]:
-            record = _fresh(manifest, kind, profile)
-            if record is None or not self._store.artifact(record.artifact).is_dir():
+        for manifest in self._manifests:
+            record = self._fresh(manifest, kind)
+            delta = self._delta(manifest) if record is not None else None
+            if record is None or delta is None:
                 continue
-            delta = self._delta(manifest)
             if best is None or len(delta) < len(best.delta):
                 best = _Base(record, delta)
             if len(best.delta) <= _NEAR:
@@ -278,8 +323,18 @@ class _Bases:
             self.used = best.delta
         return best
 
-    def _delta(self, manifest: RepoManifest) -> Delta:
+    def _delta(self, manifest: RepoManifest) -> Delta | None:
+        """What leads from there to here; None when its tree cannot be read."""
         if manifest.tree not in self._deltas:
-            base = self._store.snapshot(manifest, self._repository.name)
-            self._deltas[manifest.tree] = diff(base, self._snapshot)
+            try:
+                base = self._store.snapshot(manifest, self._snapshot.repository)
+                self._deltas[manifest.tree] = diff(base, self._snapshot)
+            except StateError:
+                self._deltas[manifest.tree] = None
         return self._deltas[manifest.tree]
+
+
+def _by_nearness(store: Store, worktree: str) -> list[RepoManifest]:
+    """The manifest of the worktree's head, then the others, the most recently used first."""
+    head = store.head(worktree)
+    return sorted(store.manifests(), key=lambda manifest: manifest.snapshot != head)

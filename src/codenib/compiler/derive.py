@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import closing
 
-from codenib.compiler.workers import derive_in_workers
+from codenib.compiler.workers import crashed, derive_in_workers
 from codenib.core.protocols import BlobReader, Deriver, Progress
 from codenib.core.source import BlobUnits, SourceFile
 from codenib.manifest.cache import RecordCache, record_key
@@ -23,16 +24,24 @@ Job = tuple[str, str]
 Derived = list[tuple[str, bytes]]
 
 
-def derive_blob(data: bytes, hint: str, derivers: Iterable[Deriver]) -> Derived:
+def derive_blob(data: bytes, hint: str, derivers: Sequence[Deriver]) -> Derived:
     """All records of one blob; a skipped blob has an empty record for all but its units."""
-    units = extract(data, hint)
-    rows = [(UNITS, encode_units(units))]
-    rows.extend((deriver.name, b"" if units.skip else deriver.derive(data, units)) for deriver in derivers)
+    try:
+        units = extract(data, hint)
+        rows = [(UNITS, encode_units(units))]
+        rows.extend((each.name, b"" if units.skip else each.derive(data, units)) for each in derivers)
+    except MemoryError:  # says nothing of the blob
+        raise
+    except Exception:  # noqa: BLE001 - whatever a stranger's file does to a parser, it alone is skipped
+        return crashed(each.name for each in derivers)
     return rows
 
 
 class CachedRecords:
-    """The `Records` of a build: whatever is not in the cache is derived on the way, once."""
+    """The `Records` of a build: whatever is not in the cache is derived on the way, once.
+
+    With `anew`, what the cache holds from before is derived again and replaced.
+    """
 
     def __init__(
         self,
@@ -40,7 +49,10 @@ class CachedRecords:
         source: BlobSource,
         derivers: Mapping[str, Deriver],
         progress: Progress,
+        *,
+        anew: bool = False,
     ) -> None:
+        self._anew = anew
         self._cache = cache
         self._source = source
         self._derivers = derivers
@@ -58,25 +70,28 @@ class CachedRecords:
     def prepare(self, files: Sequence[SourceFile]) -> None:
         """Derive what is missing for these files."""
         wanted = {(file.digest, language_hint(file.path)): None for file in files}
-        jobs = self._missing([job for job in wanted if job not in self._ready])
-        self._ready.update(wanted)
-        if not jobs:
-            return
-        names = list(self._derivers)
+        unready = [job for job in wanted if job not in self._ready]
+        jobs = unready if self._anew else self._missing(unready)
+        if jobs:
+            self._derive(jobs)
+        self._ready.update(wanted)  # only now: what failed half-way must not look derived to the next view
+
+    def _derive(self, jobs: Sequence[Job]) -> None:
         results = (
             self._derive_here(jobs)
             if len(jobs) <= _INLINE_BLOBS
-            else derive_in_workers(jobs, self._source, names)
+            else derive_in_workers(jobs, self._source, list(self._derivers))
         )
         rows: list[tuple[bytes, bytes]] = []
-        for done, ((digest, hint), derived) in enumerate(results, 1):
-            rows.extend((self._key(name, digest, hint), record) for name, record in derived)
-            if done % _PUT_BLOBS == 0:
-                self._cache.put(rows)
-                rows.clear()
-            self._progress("reading", done, len(jobs))
+        with closing(results):
+            for done, ((digest, hint), derived) in enumerate(results, 1):
+                rows.extend((self._key(name, digest, hint), record) for name, record in derived)
+                self.derived += bool(derived)
+                if done % _PUT_BLOBS == 0:
+                    self._cache.put(rows)
+                    rows.clear()
+                self._progress("reading", done, len(jobs))
         self._cache.put(rows)
-        self.derived += len(jobs)
 
     def fetch(self, deriver: str, files: Sequence[SourceFile]) -> Iterator[bytes]:
         self.prepare(files)
@@ -101,7 +116,7 @@ class CachedRecords:
         absent = self._cache.missing(list(keys.values()))
         return [job for job in jobs if any(keys[job, name] in absent for name in self._versions)]
 
-    def _derive_here(self, jobs: Sequence[Job]) -> Iterator[tuple[Job, Derived]]:
+    def _derive_here(self, jobs: Sequence[Job]) -> Generator[tuple[Job, Derived]]:
         return derive_jobs(jobs, self._open_reader(), list(self._derivers.values()))
 
     def _open_reader(self) -> Blobs:
@@ -115,7 +130,7 @@ class CachedRecords:
 
 def derive_jobs(
     jobs: Sequence[Job], reader: BlobReader, derivers: Sequence[Deriver]
-) -> Iterator[tuple[Job, Derived]]:
+) -> Generator[tuple[Job, Derived]]:
     """Derive each job; a blob whose object is missing derives nothing, and is asked for again next time."""
     for job, data in zip(jobs, reader.read([digest for digest, _ in jobs]), strict=True):
         yield job, [] if data is None else derive_blob(data, job[1], derivers)

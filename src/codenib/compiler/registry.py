@@ -17,7 +17,9 @@ def profile_of(kind: ViewKind) -> ArtifactProfile:
         from codenib.views.lexical.profile import lexical_profile
 
         return lexical_profile()
-    return builder_of(kind).profile()
+    from codenib.views.trigram.profile import trigram_profile, zoekt_profile
+
+    return zoekt_profile() if kind is ViewKind.ZOEKT else trigram_profile()
 
 
 def builder_of(kind: ViewKind) -> ViewMaintainer:
@@ -26,6 +28,10 @@ def builder_of(kind: ViewKind) -> ViewMaintainer:
         from codenib.views.lexical.view import LexicalViewBuilder
 
         return LexicalViewBuilder()
+    if kind is ViewKind.ZOEKT:
+        from codenib.views.trigram.zoekt_view import ZoektViewBuilder
+
+        return ZoektViewBuilder()
     from codenib.views.trigram.view import TrigramViewBuilder
 
     return TrigramViewBuilder()
@@ -43,4 +49,4 @@ def parse_views(names: str) -> tuple[ViewKind, ...]:
     if not wanted or wanted - known:
         what = ", ".join(sorted(wanted - known)) or "none"
         raise InputError(f"unknown view: {what}", hint=f"codenib index --views {','.join(sorted(known))}")
-    return tuple(kind for kind in DEFAULT_VIEWS if kind.value in wanted)
+    return tuple(kind for kind in ViewKind if kind.value in wanted)

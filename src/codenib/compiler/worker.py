@@ -1,9 +1,14 @@
-"""The worker process: batches of jobs on standard input, their records on standard output."""
+"""The worker process: batches of jobs on standard input, their records on standard output.
+
+Its first answer is empty and says that it is ready.
+"""
 
 from __future__ import annotations
 
 import os
+import signal
 import sys
+from contextlib import closing
 
 import msgspec
 
@@ -14,6 +19,7 @@ from codenib.compiler.workers import WorkerSetup, read_frame, write_frame
 
 def main() -> None:
     """Serve until the parent closes the pipe."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the parent, whose end closes the pipe
     # Whatever a library prints must not enter the stream of records.
     answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
@@ -23,14 +29,15 @@ def main() -> None:
     setup = msgspec.msgpack.decode(first, type=WorkerSetup)
     known = derivers_of(DEFAULT_VIEWS)
     derivers = [known[name] for name in setup.derivers]
-    reader = setup.source.open()
-    try:
+    with closing(setup.source.open()) as reader:
+        write_frame(answers, [])
         while (message := read_frame(sys.stdin.buffer)) is not None:
             jobs = msgspec.msgpack.decode(message, type=list[Job])
             write_frame(answers, list(derive_jobs(jobs, reader, derivers)))
-    finally:
-        reader.close()
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenPipeError:  # the parent was killed
+        os._exit(1)

@@ -12,11 +12,13 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing, suppress
 from typing import IO, TYPE_CHECKING
 
 import msgspec
 
+from codenib.core.errors import ProviderError
 from codenib.core.source import BlobUnits
 from codenib.snapshot.blobs import BlobSource
 from codenib.units.record import encode_units
@@ -27,6 +29,12 @@ if TYPE_CHECKING:
 _BATCH = 32
 _LENGTH = struct.Struct("<I")
 CRASHED = "parser crashed"
+
+
+def crashed(derivers: Iterable[str]) -> Derived:
+    """The records of a blob that could not be derived: it counts as skipped in every view."""
+    units = encode_units(BlobUnits("", 0, skip=CRASHED))
+    return [("units", units), *((name, b"") for name in derivers)]
 
 
 class WorkerSetup(msgspec.Struct):
@@ -54,7 +62,7 @@ def read_frame(stream: IO[bytes]) -> bytes | None:
 
 def derive_in_workers(
     jobs: Sequence[Job], source: BlobSource, derivers: Sequence[str]
-) -> Iterator[tuple[Job, Derived]]:
+) -> Generator[tuple[Job, Derived]]:
     """Derive all jobs on all cores. A blob that kills its worker is recorded as skipped, alone."""
     batches: queue.SimpleQueue[list[Job]] = queue.SimpleQueue()
     for start in range(0, len(jobs), _BATCH):
@@ -92,70 +100,78 @@ def _drive(
     results: queue.Queue[list[tuple[Job, Derived]] | BaseException],
     stop: threading.Event,
 ) -> None:
-    """Own one worker process and feed it until no batch is left."""
-    worker = _Worker(setup)
+    """Own one worker process and feed it until no batch is left. Whatever goes wrong is handed over too."""
     try:
-        while not stop.is_set():
-            try:
-                batch = batches.get_nowait()
-            except queue.Empty:
-                return
-            results.put(worker.derive(batch))
-    except OSError as error:
+        with closing(Worker(setup)) as worker:
+            while not stop.is_set():
+                try:
+                    batch = batches.get_nowait()
+                except queue.Empty:
+                    return
+                results.put(worker.derive(batch))
+    except BaseException as error:  # noqa: BLE001 - raised again where the results are awaited
         results.put(error)
-    finally:
-        worker.close()
 
 
-class _Worker:
+class Worker:
+    """One worker process, replaced when it dies."""
+
     def __init__(self, setup: WorkerSetup) -> None:
         self._setup = setup
-        self._process = self._start()
+        self._start()
 
-    def _start(self) -> subprocess.Popen[bytes]:
+    @property
+    def pid(self) -> int:
+        """The process that gets the next batch."""
+        return self._process.pid
+
+    def derive(self, batch: Sequence[Job]) -> list[tuple[Job, Derived]]:
+        """The records of a batch; a blob over which two processes died counts as skipped."""
+        answer = self._ask(batch)
+        if answer is not None:
+            return answer
+        alone = ((job, self._ask([job])) for job in batch)
+        return [(job, got[0][1] if got else crashed(self._setup.derivers)) for job, got in alone]
+
+    def close(self) -> None:
+        """End the process."""
+        for stream in (self._stdin, self._stdout):
+            with suppress(BrokenPipeError):
+                stream.close()
+        self._process.wait()
+
+    def _start(self) -> None:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
-        process = subprocess.Popen(
-            [sys.executable, "-m", "codenib.compiler.worker"],
+        # -P: the current folder is often the indexed repository, and none of its modules may be imported.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "codenib.compiler.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,
         )
-        if process.stdin is not None:
-            write_frame(process.stdin, self._setup)
-        return process
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+        # Without this answer, a broken installation would look like a parser that dies over every blob.
+        if self._exchange(self._setup) is None:
+            self.close()
+            raise ProviderError(
+                f"the worker process did not start (exit status {self._process.returncode})",
+                hint="codenib doctor",
+            )
 
-    def derive(self, batch: list[Job]) -> list[tuple[Job, Derived]]:
-        answer = self._ask(batch)
-        if answer is not None:
-            return answer
-        if len(batch) > 1:
-            return [result for job in batch for result in self.derive([job])]
-        names = ["units", *self._setup.derivers]
-        units = encode_units(BlobUnits("", 0, skip=CRASHED))
-        return [(batch[0], [(name, units if name == "units" else b"") for name in names])]
-
-    def _ask(self, batch: list[Job]) -> list[tuple[Job, Derived]] | None:
+    def _ask(self, batch: Sequence[Job]) -> list[tuple[Job, Derived]] | None:
         """The worker's answer; None when it died over the batch, and then there is a new one."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            raise OSError("a worker without pipes")
-        try:
-            write_frame(stdin, batch)
-            data = read_frame(stdout)
-        except BrokenPipeError:
-            data = None
+        data = self._exchange(batch)
         if data is None:
             self.close()
-            self._process = self._start()
+            self._start()
             return None
         return msgspec.msgpack.decode(data, type=list[tuple[tuple[str, str], list[tuple[str, bytes]]]])
 
-    def close(self) -> None:
-        process = self._process
-        for stream in (process.stdin, process.stdout):
-            if stream is not None:
-                try:
-                    stream.close()
-                except BrokenPipeError:
-                    continue
-        process.wait()
+    def _exchange(self, message: object) -> bytes | None:
+        try:
+            write_frame(self._stdin, message)
+            return read_frame(self._stdout)
+        except BrokenPipeError:
+            return None

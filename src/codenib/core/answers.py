@@ -68,14 +68,18 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class LineMatch:
-    """A line that matches a pattern; columns are 0-based code points, end exclusive, one pair a match."""
+    """A matching line. Lines are 1-based, columns 0-based in code points of `text`, ends exclusive.
+
+    `column` and `end_column` are those of the first match in the line; `spans` holds every match. Line texts
+    are without their newline; a carriage return stays.
+    """
 
     path: str
     line: int
     column: int
     end_column: int
     text: str
-    spans: tuple[tuple[int, int], ...] = ()
+    spans: tuple[tuple[int, int], ...]
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 

@@ -13,6 +13,7 @@ MANIFEST_SCHEMA = 1
 class ViewKind(StrEnum):
     LEXICAL = "lexical"
     TRIGRAM = "trigram"
+    ZOEKT = "zoekt"  # optional: the same searches by another program
 
 
 class Status(StrEnum):

@@ -3,19 +3,30 @@
 from __future__ import annotations
 
 import os
+import secrets
 from pathlib import Path
 
 
 def replace_file(path: Path, data: bytes) -> None:
     """Write `data` beside `path`, flush it to the disk, and rename it into place."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    partial = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    with partial.open("wb") as stream:
-        stream.write(data)
-        stream.flush()
-        os.fsync(stream.fileno())
-    partial.replace(path)
+    partial = path.with_name(f".{path.name}.{os.getpid()}-{secrets.token_hex(4)}.tmp")
+    try:
+        with partial.open("wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        partial.replace(path)
+    except BaseException:
+        partial.unlink(missing_ok=True)
+        raise
     sync_folder(path.parent)
+
+
+def drop_partial(folder: Path) -> None:
+    """Remove what killed writers left of `replace_file`; only where no other writer can be at work."""
+    for partial in folder.glob(".*.tmp"):
+        partial.unlink(missing_ok=True)
 
 
 def sync_tree(folder: Path) -> None:

@@ -35,9 +35,12 @@ def _held(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
     try:
         _acquire(handle, mode, path, timeout_s)
         if mode == fcntl.LOCK_EX:
-            os.ftruncate(handle, 0)
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
-        yield
+        try:
+            yield
+        finally:
+            if mode == fcntl.LOCK_EX:  # whoever waits for shared holders must not blame us
+                os.ftruncate(handle, 0)
     finally:
         os.close(handle)
 
@@ -50,9 +53,9 @@ def _acquire(handle: int, mode: int, path: Path, timeout_s: float) -> None:
             return
         except BlockingIOError:
             if time.monotonic() >= deadline:
-                holder = os.pread(handle, 20, 0).decode(errors="replace").strip() or "unknown"
+                holder = os.pread(handle, 20, 0).partition(b"\n")[0].decode(errors="replace")
+                who = f"process {holder}" if holder else "another codenib process"
                 raise StateError(
-                    f"another codenib process ({holder}) is writing {path.parent.name}",
-                    hint="codenib status",
+                    f"{who} still holds {path} after {timeout_s:g} s", hint="try again when it is done"
                 ) from None
             time.sleep(_POLL_S)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from contextlib import AbstractContextManager
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
 import msgspec
@@ -21,7 +22,7 @@ from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status
 from codenib.manifest.cache import RecordCache
-from codenib.manifest.files import replace_file, sync_folder, sync_tree
+from codenib.manifest.files import drop_partial, replace_file, sync_folder, sync_tree
 from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, shared
 
@@ -36,6 +37,7 @@ class _Schema(msgspec.Struct):
 
 class _Head(msgspec.Struct):
     snapshot: str
+    place: str = ""  # the worktree's own git folder; a head whose place is gone pins nothing
 
 
 class _Place(msgspec.Struct):
@@ -73,8 +75,15 @@ class Store:
         return exclusive(self.folder / "writer.lock", timeout_s=timeout_s)
 
     def worktree_state(self, worktree: str) -> Path:
+        """The folder that snapshotting keeps for a worktree."""
         folder = self.folder / "worktrees" / worktree
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise StateError(
+                f"state cannot be written to {self.root}: {error.strerror}",
+                hint="export CODENIB_HOME=a folder that you can write",
+            ) from error
         return folder
 
     def artifact(self, name: str) -> Path:
@@ -114,34 +123,39 @@ class Store:
 
     def head(self, worktree: str) -> str | None:
         """The snapshot last published for a worktree."""
-        try:
-            data = (self.folder / "heads" / f"{worktree}.json").read_bytes()
-            return msgspec.json.decode(data, type=_Head).snapshot
-        except (FileNotFoundError, msgspec.DecodeError):
-            return None
+        head = self._head(worktree)
+        return head.snapshot if head else None
 
-    def set_head(self, worktree: str, snapshot: str) -> None:
-        """Remember what a worktree was answered from, and mark that manifest as used."""
-        if self.head(worktree) != snapshot:
-            replace_file(self.folder / "heads" / f"{worktree}.json", msgspec.json.encode(_Head(snapshot)))
+    def set_head(self, worktree: str, snapshot: str, place: Path) -> bool:
+        """Remember what the worktree at `place` was answered from; False when that was pruned meanwhile."""
+        head = _Head(snapshot, str(place))
+        if self._head(worktree) != head:
+            with self._heading():
+                if not self._manifest_path(snapshot).exists():
+                    return False
+                replace_file(self.folder / "heads" / f"{worktree}.json", msgspec.json.encode(head))
         self.touch(snapshot)
+        return True
 
     def touch(self, snapshot: str) -> None:
         """Mark a manifest as used now, so that pruning takes others first."""
-        path = self._manifest_path(snapshot)
-        if path.exists():
-            os.utime(path)
+        with suppress(FileNotFoundError):  # another writer pruned it: nothing to keep
+            os.utime(self._manifest_path(snapshot))
 
     def tree(self, tree: str) -> dict[str, str]:
         """Path to digest of a published tree."""
         try:
-            return msgspec.json.decode(
-                (self.folder / "trees" / f"{tree}.json").read_bytes(), type=dict[str, str]
-            )
+            return msgspec.json.decode(self._tree_path(tree).read_bytes(), type=dict[str, str])
         except (OSError, msgspec.DecodeError) as error:
             raise StateError(
                 f"tree {tree} cannot be read: {error}", hint="codenib index --rebuild"
             ) from error
+
+    def trees(self) -> Iterator[dict[str, str]]:
+        """All readable trees, also those that only a manifest of another schema names."""
+        for path in (self.folder / "trees").glob("*.json"):
+            with suppress(StateError):  # an unreadable one serves nobody
+                yield self.tree(path.stem)
 
     def snapshot(self, manifest: RepoManifest, repository: str) -> SourceSnapshot:
         """The snapshot that a manifest was published for."""
@@ -179,19 +193,21 @@ class Store:
         sync_folder(folder.parent)
         return name
 
-    def publish(self, manifest: RepoManifest, files: dict[str, str]) -> None:
+    def publish(self, manifest: RepoManifest, files: Mapping[str, str]) -> None:
         """Make `manifest` the one of its snapshot. Everything that it names is durable before."""
-        tree = self.folder / "trees" / f"{manifest.tree}.json"
-        if not tree.exists():
-            replace_file(tree, msgspec.json.encode(files))
+        if not self._holds(manifest.tree, files):
+            replace_file(self._tree_path(manifest.tree), msgspec.json.encode(files))
         replace_file(self._manifest_path(manifest.snapshot), msgspec.json.encode(manifest))
 
-    def discard_manifests(self) -> None:
-        """Forget every manifest, readable or not; artifacts go with the next sweep."""
-        shutil.rmtree(self.folder / "manifests", ignore_errors=True)
+    def forget_all_but(self, snapshot: str) -> None:
+        """Forget every other manifest, readable or not; what they reach goes with the next sweep."""
+        for path in (self.folder / "manifests").glob("*.json"):
+            if path.stem != snapshot:
+                path.unlink(missing_ok=True)
 
     def sweep(self, *, keep_clean: int = KEEP_CLEAN, keep_dirty: int = KEEP_DIRTY) -> int:
         """Drop old manifests, and what no manifest reaches; how many artifacts went."""
+        self._drop_rubbish()
         self._prune(keep_clean, keep_dirty)
         manifests = self.manifests()
         if len(manifests) < len(self._by_age()):
@@ -210,13 +226,43 @@ class Store:
                 path.unlink(missing_ok=True)
         return gone
 
+    def _drop_rubbish(self) -> None:
+        """What killed writers and removed worktrees left; the writer lock says that no one is at work."""
+        for folder in (self.folder / "artifacts").glob(".tmp-*"):
+            shutil.rmtree(folder, ignore_errors=True)
+        drop_partial(self.folder / "manifests")
+        drop_partial(self.folder / "trees")
+        for path in (self.folder / "heads").glob("*.json"):
+            head = self._head(path.stem)
+            if head and head.place and not Path(head.place).exists():
+                path.unlink(missing_ok=True)
+                shutil.rmtree(self.folder / "worktrees" / path.stem, ignore_errors=True)
+
     def _prune(self, keep_clean: int, keep_dirty: int) -> None:
-        heads = {self.head(path.stem) for path in (self.folder / "heads").glob("*.json")}
         left = {False: keep_clean, True: keep_dirty}
-        for manifest in self.manifests():
-            left[manifest.dirty] -= 1
-            if left[manifest.dirty] < 0 and manifest.snapshot not in heads:
-                self._manifest_path(manifest.snapshot).unlink(missing_ok=True)
+        with self._heading():
+            heads = {self.head(path.stem) for path in (self.folder / "heads").glob("*.json")}
+            for manifest in self.manifests():
+                left[manifest.dirty] -= 1
+                if left[manifest.dirty] < 0 and manifest.snapshot not in heads:
+                    self._manifest_path(manifest.snapshot).unlink(missing_ok=True)
+
+    def _heading(self) -> AbstractContextManager[None]:
+        """Held for a moment, so that no head comes to name a manifest that is being pruned."""
+        return exclusive(self.folder / "heads.lock", timeout_s=_LOCK_S)
+
+    def _head(self, worktree: str) -> _Head | None:
+        try:
+            data = (self.folder / "heads" / f"{worktree}.json").read_bytes()
+            return msgspec.json.decode(data, type=_Head)
+        except (FileNotFoundError, msgspec.DecodeError):
+            return None
+
+    def _holds(self, tree: str, files: Mapping[str, str]) -> bool:
+        try:
+            return self.tree(tree) == files
+        except StateError:
+            return False
 
     def _by_age(self) -> list[Path]:
         stamped = []
@@ -230,3 +276,6 @@ class Store:
 
     def _manifest_path(self, snapshot: str) -> Path:
         return self.folder / "manifests" / f"{snapshot}.json"
+
+    def _tree_path(self, tree: str) -> Path:
+        return self.folder / "trees" / f"{tree}.json"

@@ -17,6 +17,7 @@ from codenib.units.extract import extract
 from codenib.units.languages import language_hint
 from codenib.views.lexical.read import LexicalView
 from codenib.views.trigram.read import TrigramView
+from codenib.views.trigram.zoekt import ZoektView
 
 
 class Pinned:
@@ -28,6 +29,16 @@ class Pinned:
         self._store = store
         self._source = source
 
+    def hold(self, kind: ViewKind | None) -> None:
+        """Read the file list and map the view now: once open, no writer can take them away."""
+        self.files  # noqa: B018 - kept by cached_property
+        if kind is ViewKind.LEXICAL:
+            self.lexical  # noqa: B018
+        elif kind is ViewKind.TRIGRAM:
+            self.trigram  # noqa: B018
+        elif kind is ViewKind.ZOEKT:
+            self.zoekt  # noqa: B018
+
     @cached_property
     def lexical(self) -> LexicalView:
         return LexicalView(self._artifact(ViewKind.LEXICAL))
@@ -35,6 +46,10 @@ class Pinned:
     @cached_property
     def trigram(self) -> TrigramView:
         return TrigramView.open(self._artifact(ViewKind.TRIGRAM))
+
+    @cached_property
+    def zoekt(self) -> ZoektView:
+        return ZoektView.open(self._artifact(ViewKind.ZOEKT))
 
     @cached_property
     def files(self) -> dict[str, str]:

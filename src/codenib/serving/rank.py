@@ -3,30 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.errors import InputError
-from codenib.core.source import Mark
+from codenib.core.source import Level, Mark
 from codenib.views.lexical.read import LexicalView, Scores
 
 Tests = Literal["include", "exclude", "lower"]
 TESTS: tuple[Tests, ...] = ("include", "exclude", "lower")
 
+# All constants here were chosen on the 233 development rows, where together they raised Recall@10 of files
+# from .855 to .878 and of functions from .539 to .594; single steps around them move it by less than a point.
+
 # How much of its score marked code keeps under `tests="lower"`.
 LOWERED = {
-    Mark.TEST: 0.4,
-    Mark.EXAMPLE: 0.6,
-    Mark.VENDORED: 0.5,
+    Mark.TEST: 0.3,
+    Mark.EXAMPLE: 0.5,
+    Mark.VENDORED: 0.7,
     Mark.GENERATED: 0.5,
-    Mark.PROSE: 0.5,
+    Mark.PROSE: 0.2,
 }
+REST = 0.6  # imports, constants and class headers mention everything and do little
 # A file is what its best three units say, plus what it says as a whole; a unit leans on its file.
 BEST_UNITS = (1.0, 0.5, 0.25)
-WHOLE_FILE = 1.0
-FILE_SHARE = 0.5
+WHOLE_FILE = 0.5
+FILE_SHARE = 0.2
 
 Array = NDArray[Any]
 
@@ -54,45 +59,47 @@ def rank(
         raise InputError(
             f"unknown value {tests!r} for tests", hint=f"codenib search --tests {'|'.join(TESTS)}"
         )
-    units = np.flatnonzero(scores.units)
     keep = np.ones(len(view.marks), bool) if allowed is None else allowed.copy()
     if tests == "exclude":
         keep &= (view.marks & (Mark.TEST | Mark.EXAMPLE | Mark.VENDORED)) == 0
-    units = units[keep[view.file_of[units]]]
-    factor = _factors(view.marks) if tests == "lower" else np.ones(len(view.marks))
-    files = _file_scores(view, scores, units)
-    if level == "file":
-        chosen = np.unique(view.file_of[units])
-        values = files[chosen] * factor[chosen]
-    else:
-        chosen = units
-        owner = view.file_of[units]
-        values = (scores.units[units] + FILE_SHARE * files[owner]) * factor[owner]
-    return _best(view, chosen, values, level, k)
+    own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * keep[view.file_of]
+    files = _file_scores(view, own) + WHOLE_FILE * scores.files
+    if tests == "lower":
+        factor = _factors()[view.marks]
+        files *= factor
+        own *= factor[view.file_of]
+    units = np.flatnonzero(own)
+    if level == "unit":
+        return _best(view, units, own[units] + FILE_SHARE * files[view.file_of[units]], level, k)
+    chosen = np.unique(view.file_of[units])
+    return _best(view, chosen, files[chosen], level, k)
 
 
-def _file_scores(view: LexicalView, scores: Scores, units: Array) -> Array:
-    """Decayed sum of each file's best units, plus the file as one document."""
-    owner = view.file_of[units]
-    values = scores.units[units]
-    order = np.lexsort((-values, owner))
-    owner, values = owner[order], values[order]
-    starts = np.flatnonzero(np.r_[True, owner[1:] != owner[:-1]]) if len(owner) else np.zeros(0, int)
-    sizes = np.diff(np.r_[starts, len(owner)])
-    position = np.arange(len(owner)) - np.repeat(starts, sizes)
-    best = position < len(BEST_UNITS)
-    decay = np.array(BEST_UNITS)[position[best]]
-    return np.bincount(owner[best], decay * values[best], len(scores.files)) + WHOLE_FILE * scores.files
+def _file_scores(view: LexicalView, own: Array) -> Array:
+    """The decayed sum of each file's best units."""
+    total = np.zeros(len(view.marks))
+    if not len(view.runs):
+        return total
+    left = own.copy()
+    owner = view.file_of[view.runs]
+    sizes = np.diff(np.r_[view.runs, len(own)])
+    for decay in BEST_UNITS:
+        best = np.maximum.reduceat(left, view.runs)
+        total[owner] += decay * best
+        holders = np.flatnonzero(left == np.repeat(best, sizes))
+        files = view.file_of[holders]
+        left[holders[np.r_[True, files[1:] != files[:-1]]]] = 0.0  # one holder a file is used up
+    return total
 
 
-def _factors(marks: Array) -> Array:
-    """For each file, the smallest share that one of its marks leaves it."""
+@cache
+def _factors() -> Array:
+    """For each combination of marks, the smallest share that one of them leaves."""
     table = np.ones(256)
-    for value in range(256):
-        for mark, share in LOWERED.items():
-            if value & mark:
-                table[value] = min(table[value], share)
-    return table[marks]
+    for mark, share in LOWERED.items():
+        marked = (np.arange(256) & int(mark)) != 0
+        table[marked] = np.minimum(table[marked], share)
+    return table
 
 
 def _best(view: LexicalView, numbers: Array, values: Array, level: str, k: int) -> Ranked:

@@ -91,15 +91,14 @@ def regex_pinned(
     backend: Literal["trigram", "zoekt"],
 ) -> tuple[Matches, str]:
     """Run a pattern over the raw text, by our own view or by zoekt over the same text."""
-    return (
-        pinned.trigram.search(
-            pattern,
-            ignore_case=ignore_case,
-            literal=literal,
-            paths=paths,
-            limit=limit,
-            context=context,
-            timeout_s=timeout_s,
-        ),
-        "trigram",
+    view = pinned.zoekt if backend == "zoekt" else pinned.trigram
+    matches = view.search(
+        pattern,
+        ignore_case=ignore_case,
+        literal=literal,
+        paths=paths,
+        limit=limit,
+        context=context,
+        timeout_s=timeout_s,
     )
+    return matches, backend

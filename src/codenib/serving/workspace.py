@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -39,8 +40,8 @@ class Workspace:
         self._repository = locate(Path(path))
         self._store = Store(self._repository.key)
         self._compiler = IndexCompiler(self._repository, self._store, progress)
-        self._pinned: dict[str, Pinned] = {}
-        self._latest: tuple[float, str] | None = None
+        self._pinned: dict[tuple[str, bool], Pinned] = {}  # by snapshot and whether it may be stale
+        self._latest: tuple[float, Pinned] | None = None
 
     @property
     def root(self) -> Path:
@@ -116,7 +117,8 @@ class Workspace:
         from codenib.serving.search import regex_pinned
 
         started = time.perf_counter()
-        pinned, refreshed = self._pin(ViewKind.TRIGRAM, at, refresh)
+        kind = ViewKind.ZOEKT if backend == "zoekt" else ViewKind.TRIGRAM
+        pinned, refreshed = self._pin(kind, at, refresh)
         matches, provider = regex_pinned(
             pinned,
             pattern,
@@ -196,10 +198,10 @@ class Workspace:
         rebuild: bool = False,
     ) -> Outcome:
         """Build or maintain these views of a revision, or of the worktree as it is now."""
-        snapshot = self._compiler.take(at)
-        outcome = self._compiler.ensure(snapshot, views, head=at is None, rebuild=rebuild)
         self._latest = None
-        return outcome
+        with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
+            snapshot = self._compiler.take(at)
+            return self._compiler.ensure(snapshot, views, head=at is None, rebuild=rebuild)
 
     def update(self) -> Outcome:
         """Bring the views that this worktree has up to now; all default views when it has none."""
@@ -217,7 +219,11 @@ class Workspace:
 
     def texts(self, items: Sequence[Evidence], *, at_snapshot: str) -> list[str]:
         """The source text of each result, from the snapshot that answered."""
-        pinned = self._open(self._manifest(at_snapshot), stale=False)
+        pinned = (
+            self._pinned.get((at_snapshot, False))
+            or self._pinned.get((at_snapshot, True))
+            or self._open(self._manifest(at_snapshot), None, stale=False)
+        )
         names = sorted({item.path for item in items})
         found = {name: _lines(text) for name, text in zip(names, pinned.texts(names), strict=True)}
         return ["\n".join(found[item.path][item.start_line - 1 : item.end_line]) for item in items]
@@ -227,27 +233,45 @@ class Workspace:
     def _pin(self, kind: ViewKind | None, at: str | None, refresh: Refresh) -> tuple[Pinned, str]:
         """The opened views of the snapshot to answer for; `kind` must be among them."""
         if refresh == "never" and at is None:
-            return self._pin_published(), ""
+            return self._pin_published(kind), ""
         if at is None and self._latest is not None and time.monotonic() - self._latest[0] < _RECHECK_S:
-            recent = self._pinned[self._latest[1]]
+            recent = self._latest[1]
             if kind is None or kind in recent.manifest.views:
-                return recent, ""
+                with suppress(StateError):  # not opened before, and swept since: look again
+                    recent.hold(kind)
+                    return recent, ""
+        with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
+            pinned, outcome = self._pin_current(kind, at)
+        if at is None:
+            self._latest = (time.monotonic(), pinned)
+        return pinned, describe_refresh(outcome)
+
+    def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
         snapshot = self._compiler.take(at)
         views = self._views_of_head()
         if kind is not None and kind not in views:
             views = (*views, kind)
-        outcome = self._compiler.ensure(snapshot, views, head=at is None)
-        pinned = self._open(outcome.manifest, stale=False)
-        if at is None:
-            self._latest = (time.monotonic(), outcome.manifest.snapshot)
-        return pinned, describe_refresh(outcome)
+        while True:
+            outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False)
+            try:
+                return self._open(outcome.manifest, kind, stale=False), outcome
+            except StateError:
+                if self._store.manifest(snapshot.id) == outcome.manifest:
+                    raise  # damaged; otherwise another writer swept it before it was open
 
-    def _pin_published(self) -> Pinned:
-        head = self._store.head(self._repository.worktree_key)
-        manifest = self._store.manifest(head) if head else None
-        if manifest is None:
-            raise StateError(f"{self.root} was never indexed", hint="codenib index")
-        return self._open(manifest, stale=True)
+    def _pin_published(self, kind: ViewKind | None) -> Pinned:
+        while True:
+            head = self._store.head(self._repository.worktree_key)
+            manifest = self._store.manifest(head) if head else None
+            try:
+                if manifest is None:
+                    raise StateError(f"{self.root} was never indexed", hint="codenib index")
+                return self._open(manifest, kind, stale=True)
+            except StateError:
+                if self._store.head(self._repository.worktree_key) == head and (
+                    head is None or self._store.manifest(head) == manifest
+                ):
+                    raise  # otherwise a writer moved on before it was open: take the newest
 
     def _manifest(self, snapshot: str) -> RepoManifest:
         manifest = self._store.manifest(snapshot)
@@ -255,21 +279,26 @@ class Workspace:
             raise StateError(f"snapshot {snapshot} is no longer published", hint="codenib update")
         return manifest
 
-    def _open(self, manifest: RepoManifest, *, stale: bool) -> Pinned:
+    def _open(self, manifest: RepoManifest, kind: ViewKind | None, *, stale: bool) -> Pinned:
+        """The views of a manifest, with `kind` open, so that later sweeps cannot reach the answer."""
         from codenib.serving.pinned import Pinned
 
-        pinned = self._pinned.get(manifest.snapshot)
-        if pinned is None or pinned.manifest != manifest or pinned.ref.stale != stale:
+        key = (manifest.snapshot, stale)
+        pinned = self._pinned.get(key)
+        if pinned is None or pinned.manifest != manifest:
             pinned = Pinned(self._store, manifest, self._compiler.source, stale=stale)
-            while len(self._pinned) >= 4:  # a few revisions at once; the oldest goes
-                self._pinned.pop(next(iter(self._pinned)))
-            self._pinned[manifest.snapshot] = pinned
+        pinned.hold(kind)
+        while key not in self._pinned and len(self._pinned) >= 4:  # a few revisions at once; the oldest goes
+            self._pinned.pop(next(iter(self._pinned)))
+        self._pinned[key] = pinned
         return pinned
 
     def _views_of_head(self) -> tuple[ViewKind, ...]:
         head = self._store.head(self._repository.worktree_key)
         manifest = self._store.manifest(head) if head else None
-        return tuple(manifest.views) if manifest and manifest.views else DEFAULT_VIEWS
+        # Zoekt's shards are rebuilt whole, so only a question for them pays for them.
+        kept = tuple(kind for kind in manifest.views if kind is not ViewKind.ZOEKT) if manifest else ()
+        return kept or DEFAULT_VIEWS
 
     def _inside(self, path: str) -> str:
         """`path` relative to the repository's root, however the caller wrote it."""

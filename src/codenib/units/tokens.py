@@ -16,7 +16,8 @@ import re
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+|[^\W\d_A-Za-z]+")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+")
+_PART_BEYOND_ASCII = re.compile(r"[^\W\d_]+|\d+")
 _LONGEST_WORD = 64  # longer runs are data (base64, hashes), and no query names them
 _LONGEST_NUMBER = 5
 _VOWELS = frozenset("aeiouy")
@@ -30,7 +31,7 @@ def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one word: its parts, then the whole when it has several."""
     if len(word) > _LONGEST_WORD:
         return ()
-    parts = _PART.findall(word)
+    parts = (_PART if word.isascii() else _PART_BEYOND_ASCII).findall(word)
     terms = [fold(part.lower()) for part in parts if _is_term(part)]
     if len(parts) > 1:
         terms.append(word.strip("_").lower())

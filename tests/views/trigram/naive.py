@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import regex  # type: ignore[import-untyped]
 
-from codenib.views.trigram.match import Match
+from codenib.core.answers import LineMatch
 
 
 def lines_of(data: bytes) -> list[str]:
@@ -16,7 +16,7 @@ def lines_of(data: bytes) -> list[str]:
 
 def naive_search(
     files: Mapping[str, bytes], pattern: str, *, ignore_case: bool, context: int = 0
-) -> list[Match]:
+) -> list[LineMatch]:
     flags = regex.VERSION0 | regex.MULTILINE | (regex.IGNORECASE if ignore_case else 0)
     compiled = regex.compile(pattern, flags)
     found = []
@@ -26,5 +26,5 @@ def naive_search(
             if spans := tuple(match.span() for match in compiled.finditer(line, timeout=5)):
                 before = tuple(lines[max(0, at - context) : at])
                 after = tuple(lines[at + 1 : at + 1 + context])
-                found.append(Match(path, at + 1, spans[0][0], spans[0][1], line, spans, before, after))
+                found.append(LineMatch(path, at + 1, spans[0][0], spans[0][1], line, spans, before, after))
     return found

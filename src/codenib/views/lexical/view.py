@@ -46,8 +46,9 @@ class LexicalViewBuilder:
             elif path not in facts_left:
                 yield f"{path}: only in the second"
             elif facts_left[path] != facts_right[path]:
-                what = "units" if facts_left[path][0] != facts_right[path][0] else "term counts"
-                yield f"{path}: {what} differ"
+                (ours, _), (theirs, _) = facts_left[path], facts_right[path]
+                what = "content" if ours[0] != theirs[0] else "units" if ours != theirs else "term counts"
+                yield f"{path}: {what} not equal"
 
 
 def _facts(folder: Path) -> ViewFacts:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.source import BlobUnits
+from codenib.views.trigram.profile import TRIGRAMS
 
 Grams = NDArray[np.uint32]
 
@@ -65,7 +66,7 @@ class TrigramDeriver:
     """The record of a blob: its folded trigrams, sorted and packed."""
 
     name = "trigrams"
-    version = "1"
+    version = TRIGRAMS
 
     def derive(self, data: bytes, units: BlobUnits) -> bytes:
         return pack(np.sort(grams_of(fold(data))))

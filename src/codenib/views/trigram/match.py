@@ -4,23 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class Match:
-    """A matching line. Lines are 1-based, columns 0-based in code points of `text`, ends exclusive.
-
-    `column` and `end_column` are those of the first match in the line; `spans` holds every match. Line texts
-    are without their "\\n"; a "\\r" stays.
-    """
-
-    path: str
-    line: int
-    column: int
-    end_column: int
-    text: str
-    spans: tuple[tuple[int, int], ...]
-    before: tuple[str, ...] = ()
-    after: tuple[str, ...] = ()
+from codenib.core.answers import LineMatch
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +17,7 @@ class Matches:
     in words.
     """
 
-    items: tuple[Match, ...]
+    items: tuple[LineMatch, ...]
     total: int
     files: int
     candidates: int

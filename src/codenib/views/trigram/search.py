@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from codenib.views.trigram.match import Match, Matches
+from codenib.core.answers import LineMatch
+from codenib.views.trigram.match import Matches
 from codenib.views.trigram.pattern import Deadline, Pattern, Span
 
 
@@ -35,7 +36,7 @@ def verify(
 ) -> Matches:
     """Search the candidates, which are in path order; past the limit, only count."""
     deadline = Deadline(timeout_s)
-    items: list[Match] = []
+    items: list[LineMatch] = []
     total = files = done = 0
     complete = True
     try:
@@ -70,11 +71,11 @@ def _numbered(pattern: Pattern, text: str, deadline: Deadline) -> Iterator[tuple
 
 def _match(
     pattern: Pattern, path: str, text: str, position: tuple[int, Span], context: int, deadline: Deadline
-) -> Match:
+) -> LineMatch:
     number, (start, end) = position
     line = text[start:end]
     spans = pattern.spans(line, deadline)
-    return Match(
+    return LineMatch(
         path,
         number,
         *spans[0],

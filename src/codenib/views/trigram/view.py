@@ -10,12 +10,11 @@ import numpy as np
 from codenib.core.protocols import Deriver, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
-from codenib.views.segments import FORMAT, advance_artifact, write_artifact
+from codenib.views.segments import advance_artifact, write_artifact
 from codenib.views.trigram.derive import Grams, TrigramDeriver
 from codenib.views.trigram.parts import write_parts
+from codenib.views.trigram.profile import trigram_profile
 from codenib.views.trigram.read import TrigramView
-
-PARTS_FORMAT = 1
 
 
 class TrigramViewBuilder:
@@ -26,8 +25,7 @@ class TrigramViewBuilder:
         return ViewKind.TRIGRAM
 
     def profile(self) -> ArtifactProfile:
-        formats = {"segments": str(FORMAT), "parts": str(PARTS_FORMAT), "trigrams": TrigramDeriver.version}
-        return ArtifactProfile(ViewKind.TRIGRAM, formats)
+        return trigram_profile()
 
     def derivers(self) -> Sequence[Deriver]:
         return (TrigramDeriver(),)

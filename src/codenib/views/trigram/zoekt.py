@@ -1,8 +1,8 @@
 """The same searches with zoekt as the filter: files in, its shards out; its candidates in, `Matches` out.
 
 Zoekt's dialect is Go's, with ASCII `\\w` and `\\b`, and it leaves out what it takes for no source. So it is
-asked for a wider pattern, what it does not index is always a candidate, and every candidate is verified against
-the stored text exactly as those of our own filter are.
+asked for a wider pattern, what it does not index is always a candidate, and every candidate is verified
+against the stored text exactly as those of our own filter are.
 """
 
 from __future__ import annotations
@@ -23,12 +23,11 @@ import msgspec
 from codenib.core.errors import ProviderError, StateError
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.pattern import compile_pattern
+from codenib.views.trigram.profile import ZOEKT as VERSION
 from codenib.views.trigram.search import Candidate, Wanted, verify
 from codenib.views.trigram.texts import Texts, write_texts
 from codenib.views.trigram.widen import widen
 
-#: Shard format and flags are those of this version; later ones have kept both so far.
-VERSION = "v0.0.0-20260807124253-c4d8f3537f7a"
 INSTALL = " ".join(
     [
         "go install",
@@ -131,6 +130,14 @@ class ZoektView:
         return verify(
             compiled, candidates, Wanted(limit, context), timeout_s=left_s, scanned_all=found is None
         )
+
+    def sizes(self) -> list[int]:
+        """The bytes of each file."""
+        return [int(size) for size in self._texts.sizes()]
+
+    def contents(self) -> dict[str, bytes]:
+        """The text of each path."""
+        return {path: self._texts.data(number) for number, path in enumerate(self._paths)}
 
     def _ask(self, wide: str, timeout_s: float) -> set[int] | None:
         """The files that zoekt finds; None when it reports that it left some out."""

@@ -1,0 +1,1 @@
+"""Speed, as ratios from one run, each beside the check that both sides did equal work."""

@@ -1,0 +1,44 @@
+"""The optional zoekt view for the compiler: a snapshot's text in, zoekt's shards out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from codenib.core.errors import CannotMaintain
+from codenib.core.protocols import Deriver, Records
+from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
+from codenib.views.trigram.profile import zoekt_profile
+from codenib.views.trigram.zoekt import ZoektView
+
+
+class ZoektViewBuilder:
+    """Builds what `regex --backend zoekt` reads; fails, alone, where zoekt is not installed."""
+
+    @property
+    def kind(self) -> ViewKind:
+        return ViewKind.ZOEKT
+
+    def profile(self) -> ArtifactProfile:
+        return zoekt_profile()
+
+    def derivers(self) -> Sequence[Deriver]:
+        return ()
+
+    def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
+        files = snapshot.source_files()
+        texts = zip((file.path for file in files), records.blobs(files), strict=True)
+        ZoektView.build(((path, data) for path, data in texts if data), out)
+        sizes = ZoektView.open(out).sizes()
+        return ViewFacts({"files": len(sizes), "bytes": sum(sizes)}, ("regex:zoekt",))
+
+    def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
+        raise CannotMaintain("zoekt's shards are rebuilt, not maintained")
+
+    def differences(self, left: Path, right: Path) -> Iterator[str]:
+        """Compare the text that the shards were made of, in path order."""
+        ours, theirs = ZoektView.open(left).contents(), ZoektView.open(right).contents()
+        for path in sorted(ours.keys() | theirs.keys()):
+            if ours.get(path) != theirs.get(path):
+                yield f"{path}: content not equal"

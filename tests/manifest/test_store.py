@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from codenib.core.errors import StateError
+from codenib.core.source import SourceSnapshot
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
+from codenib.manifest.store import Store
+
+FILES = {"a.py": "1" * 40, "b/é.py": "2" * 40}
+
+
+@pytest.fixture
+def store(own_home: Path) -> Store:
+    return Store("key")
+
+
+def publish(store: Store, number: int, *, dirty: bool = False, artifact: str = "") -> RepoManifest:
+    """Publish a manifest of its own snapshot; a later one is younger."""
+    files = {**FILES, "number": f"{number:040d}"}
+    snapshot = SourceSnapshot("repo", f"{number:040d}", dirty, files)
+    record = ViewRecord(ViewKind.LEXICAL, "profile", snapshot.id, Status.FRESH, artifact)
+    manifest = RepoManifest(
+        MANIFEST_SCHEMA, snapshot.id, snapshot.tree, snapshot.commit, dirty, 3, {}, {ViewKind.LEXICAL: record}
+    )
+    store.publish(manifest, files)
+    os.utime(store.folder / "manifests" / f"{snapshot.id}.json", (number, number))
+    return manifest
+
+
+def build_artifact(store: Store, tree: str = "t" * 64) -> str:
+    folder = store.new_artifact()
+    (folder / "view.json").write_text("{}")
+    return store.adopt(folder, "lexical", tree)
+
+
+def test_a_published_manifest_comes_back_equal_with_its_files(store: Store) -> None:
+    manifest = publish(store, 1)
+    assert store.manifest(manifest.snapshot) == manifest
+    assert store.snapshot(manifest, "repo").id == manifest.snapshot
+    assert store.tree(manifest.tree) == {**FILES, "number": f"{1:040d}"}
+
+
+def test_what_was_never_published_is_none(store: Store) -> None:
+    assert store.manifest("0" * 32) is None
+    assert store.head("worktree") is None
+    assert store.manifests() == []
+
+
+def test_an_unknown_schema_is_refused_with_the_command_that_rebuilds(store: Store) -> None:
+    manifest = publish(store, 1)
+    path = store.folder / "manifests" / f"{manifest.snapshot}.json"
+    path.write_bytes(path.read_bytes().replace(b'"schema":1', b'"schema":99'))
+    with pytest.raises(StateError, match="schema 99; this codenib reads 1") as caught:
+        store.manifest(manifest.snapshot)
+    assert caught.value.hint == "codenib index --rebuild"
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff\xfe", b'{"schema":1}', b'{"schema":"one"}'])
+def test_a_damaged_manifest_is_refused_with_the_command_that_rebuilds(store: Store, damage: bytes) -> None:
+    manifest = publish(store, 1)
+    (store.folder / "manifests" / f"{manifest.snapshot}.json").write_bytes(damage)
+    with pytest.raises(StateError, match="is damaged") as caught:
+        store.manifest(manifest.snapshot)
+    assert caught.value.hint == "codenib index --rebuild"
+    assert store.manifests() == []
+
+
+def test_a_damaged_tree_is_written_again_by_the_next_publication(store: Store) -> None:
+    manifest = publish(store, 1)
+    (store.folder / "trees" / f"{manifest.tree}.json").write_bytes(b"{")
+    with pytest.raises(StateError, match="tree"):
+        store.tree(manifest.tree)
+    publish(store, 1)
+    assert store.tree(manifest.tree)["number"] == f"{1:040d}"
+
+
+def test_the_most_recently_used_manifest_comes_first(store: Store) -> None:
+    first, second = publish(store, 1), publish(store, 2)
+    assert [manifest.snapshot for manifest in store.manifests()] == [second.snapshot, first.snapshot]
+    store.touch(first.snapshot)
+    assert [manifest.snapshot for manifest in store.manifests()] == [first.snapshot, second.snapshot]
+
+
+def test_a_head_never_names_a_manifest_that_was_pruned(store: Store, tmp_path: Path) -> None:
+    manifest = publish(store, 1)
+    assert store.set_head("worktree", manifest.snapshot, tmp_path)
+    assert not store.set_head("worktree", "0" * 32, tmp_path)
+    assert store.head("worktree") == manifest.snapshot
+
+
+def test_a_damaged_head_counts_as_none(store: Store, tmp_path: Path) -> None:
+    store.set_head("worktree", publish(store, 1).snapshot, tmp_path)
+    (store.folder / "heads" / "worktree.json").write_bytes(b"{")
+    assert store.head("worktree") is None
+
+
+def test_touching_what_another_writer_pruned_is_no_error(store: Store) -> None:
+    store.touch("0" * 32)
+
+
+def test_an_artifact_gets_its_name_only_when_it_is_whole(store: Store) -> None:
+    folder = store.new_artifact()
+    (folder / "view.json").write_text("{}")
+    assert folder.name.startswith(".tmp-")
+    name = store.adopt(folder, "lexical", "abc" * 20)
+    assert not folder.exists()
+    assert (store.artifact(name) / "view.json").read_text() == "{}"
+
+
+def test_a_sweep_drops_what_no_manifest_reaches(store: Store) -> None:
+    kept, lost = build_artifact(store), build_artifact(store)
+    manifest = publish(store, 1, artifact=kept)
+    (store.folder / "trees" / f"{'0' * 64}.json").write_bytes(b"{}")
+    store.new_artifact()
+    assert store.sweep() == 1
+    assert [folder.name for folder in (store.folder / "artifacts").iterdir()] == [kept]
+    assert not store.artifact(lost).exists()
+    assert list(store.trees()) == [store.tree(manifest.tree)]
+
+
+def test_a_sweep_keeps_the_newest_of_each_sort_and_every_head(store: Store, tmp_path: Path) -> None:
+    oldest = publish(store, 1)
+    store.set_head("worktree", oldest.snapshot, tmp_path)
+    os.utime(store.folder / "manifests" / f"{oldest.snapshot}.json", (1, 1))
+    clean = [publish(store, number) for number in (2, 3, 4)]
+    dirty = [publish(store, number, dirty=True) for number in (5, 6, 7)]
+    store.sweep(keep_clean=1, keep_dirty=2)
+    left = {manifest.snapshot for manifest in store.manifests()}
+    assert left == {oldest.snapshot, clean[2].snapshot, dirty[1].snapshot, dirty[2].snapshot}
+
+
+def test_a_sweep_loses_nothing_that_an_unreadable_manifest_may_reach(store: Store) -> None:
+    artifact = build_artifact(store)
+    manifest = publish(store, 1, artifact=artifact)
+    (store.folder / "manifests" / f"{manifest.snapshot}.json").write_bytes(b'{"schema":99}')
+    publish(store, 2)
+    rubbish = store.new_artifact()
+    assert store.sweep() == 0
+    assert store.artifact(artifact).is_dir()
+    assert not rubbish.exists()
+    assert len(list(store.trees())) == 2
+
+
+def test_a_sweep_drops_what_killed_writers_left(store: Store) -> None:
+    publish(store, 1)
+    for folder in ("manifests", "trees"):
+        (store.folder / folder / ".x.json.123-0000.tmp").write_bytes(b"half")
+    store.sweep()
+    assert not list(store.folder.rglob("*.tmp"))
+
+
+def test_a_removed_worktree_pins_nothing(store: Store, tmp_path: Path) -> None:
+    place = tmp_path / "linked"
+    place.mkdir()
+    manifest = publish(store, 1)
+    publish(store, 2)
+    store.set_head("linked", manifest.snapshot, place)
+    os.utime(store.folder / "manifests" / f"{manifest.snapshot}.json", (1, 1))
+    state = store.worktree_state("linked")
+    store.sweep(keep_clean=1)
+    assert store.manifest(manifest.snapshot) is not None
+    place.rmdir()
+    store.sweep(keep_clean=1)
+    assert store.manifest(manifest.snapshot) is None
+    assert not state.exists()
+
+
+def test_forgetting_leaves_one_manifest(store: Store) -> None:
+    kept = publish(store, 1)
+    publish(store, 2)
+    (store.folder / "manifests" / "damaged.json").write_bytes(b"{")
+    store.forget_all_but(kept.snapshot)
+    assert [path.stem for path in (store.folder / "manifests").iterdir()] == [kept.snapshot]
+
+
+def test_a_store_knows_whether_its_repository_is_still_there(store: Store, tmp_path: Path) -> None:
+    assert store.still_there()
+    place = tmp_path / "repo"
+    place.mkdir()
+    store.describe(place)
+    assert store.still_there()
+    place.rmdir()
+    assert not store.still_there()
+
+
+def test_a_home_that_cannot_be_written_is_said_with_the_variable_that_moves_it(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(StateError, match="state cannot be written to") as caught:
+        Store("key", root=tmp_path / "file" / "v1").worktree_state("worktree")
+    assert "CODENIB_HOME" in caught.value.hint

@@ -1,0 +1,34 @@
+"""Routes."""
+
+from __future__ import annotations
+
+import pytest
+
+from codenib.core.answers import Route
+from codenib.core.errors import InputError, StateError
+from codenib.planner.plan import plan
+
+
+def test_auto_takes_the_lexical_route_and_says_why() -> None:
+    chosen = plan("auto", {"ranked:lexical"}, 7)
+    assert (chosen.route, chosen.k_retrieve, chosen.reason) == (Route.LEXICAL, 7, "the only ranked view")
+
+
+def test_an_explicit_route_is_honoured() -> None:
+    assert plan("lexical", {"ranked:lexical"}, 1).reason == "asked for"
+
+
+def test_an_unknown_route_is_refused() -> None:
+    with pytest.raises(InputError, match="unknown route 'semantic'"):
+        plan("semantic", {"ranked:lexical"}, 10)
+
+
+def test_a_missing_view_names_the_command_that_builds_it() -> None:
+    with pytest.raises(StateError) as caught:
+        plan("auto", {"regex"}, 10)
+    assert caught.value.hint == "codenib index --views lexical"
+
+
+def test_a_width_below_one_is_refused() -> None:
+    with pytest.raises(InputError):
+        plan("auto", {"ranked:lexical"}, 0)
