@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import pytest
+from tests.compiler.damage import LONG_SOURCE, damaged_object
 from tests.gitrepo import GitRepo
 
 import codenib
@@ -151,15 +152,12 @@ def test_a_view_whose_records_failed_half_way_leaves_no_gaps_in_its_sibling(
     harbour: GitRepo, compiler_of: Compile
 ) -> None:
     """The first view dies of an unreadable object; the second must not publish what is missing as empty."""
-    digest = harbour.git("rev-parse", "HEAD:harbour.py")
-    loose = harbour.path / ".git" / "objects" / digest[:2] / digest[2:]
-    whole = loose.read_bytes()
-    loose.chmod(0o644)
-    loose.write_bytes(whole[:10])
+    harbour.commit({"long.py": LONG_SOURCE})
     compiler = compiler_of(harbour.path)
-    outcome = compiler.ensure(compiler.take("HEAD"), DEFAULT_VIEWS, head=False)
+    with damaged_object(harbour, "long.py"):
+        outcome = compiler.ensure(compiler.take("HEAD"), DEFAULT_VIEWS, head=False)
     assert {record.status for record in outcome.manifest.views.values()} == {Status.FAILED}
-    loose.write_bytes(whole)
+    assert "git cat-file" in outcome.manifest.views[LEXICAL].error
     repaired = compiler.ensure(compiler.take("HEAD"), DEFAULT_VIEWS, head=False)
     assert {record.status for record in repaired.manifest.views.values()} == {Status.FRESH}
     assert compiler.verify(repaired.snapshot, DEFAULT_VIEWS) == {LEXICAL: [], TRIGRAM: []}

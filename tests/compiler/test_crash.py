@@ -84,9 +84,9 @@ def small_repository(make: Callable[..., GitRepo], files: int) -> tuple[Path, Ca
 
 def test_killed_updates_lose_nothing_published(git_repo: Callable[..., GitRepo]) -> None:
     repository, edit = small_repository(git_repo, files=20)
-    assert check_kills(repository, edit, 17, "update") > 0
+    assert check_kills(repository, edit, 19, "update") > 0
 
 
 def test_killed_rebuilds_lose_nothing_published(git_repo: Callable[..., GitRepo]) -> None:
-    repository, edit = small_repository(git_repo, files=60)  # enough for worker processes
-    assert check_kills(repository, edit, 8, "index", "--rebuild") > 0
+    repository, edit = small_repository(git_repo, files=50)  # enough for worker processes
+    assert check_kills(repository, edit, 6, "index", "--rebuild") > 0

@@ -76,6 +76,28 @@ class CachedRecords:
             self._derive(jobs)
         self._ready.update(wanted)  # only now: what failed half-way must not look derived to the next view
 
+    def fetch(self, deriver: str, files: Sequence[SourceFile]) -> Iterator[bytes]:
+        self.prepare(files)
+        keys = (self._key(deriver, file.digest, language_hint(file.path)) for file in files)
+        return (record or b"" for record in self._cache.get(keys))
+
+    def units(self, files: Sequence[SourceFile]) -> Iterator[BlobUnits]:
+        self.prepare(files)
+        keys = (self._key(UNITS, file.digest, language_hint(file.path)) for file in files)
+        return (
+            decode_units(record) if record else BlobUnits("", 0, skip="missing object")
+            for record in self._cache.get(keys)
+        )
+
+    def blobs(self, files: Sequence[SourceFile]) -> Iterator[bytes]:
+        indexed = [not units.skip for units in self.units(files)]
+        # What is skipped is not read: it may be large, or the very object that cannot be read.
+        wanted = [file.digest for file, keep in zip(files, indexed, strict=True) if keep]
+        data = self._open_reader().read(wanted)
+        for keep in indexed:
+            yield (next(data) or b"") if keep else b""
+        next(data, None)  # lets the reader hand its process back
+
     def _derive(self, jobs: Sequence[Job]) -> None:
         results = (
             self._derive_here(jobs)
@@ -92,24 +114,6 @@ class CachedRecords:
                     rows.clear()
                 self._progress("reading", done, len(jobs))
         self._cache.put(rows)
-
-    def fetch(self, deriver: str, files: Sequence[SourceFile]) -> Iterator[bytes]:
-        self.prepare(files)
-        keys = (self._key(deriver, file.digest, language_hint(file.path)) for file in files)
-        return (record or b"" for record in self._cache.get(keys))
-
-    def units(self, files: Sequence[SourceFile]) -> Iterator[BlobUnits]:
-        self.prepare(files)
-        keys = (self._key(UNITS, file.digest, language_hint(file.path)) for file in files)
-        return (
-            decode_units(record) if record else BlobUnits("", 0, skip="missing object")
-            for record in self._cache.get(keys)
-        )
-
-    def blobs(self, files: Sequence[SourceFile]) -> Iterator[bytes]:
-        reader = self._open_reader()
-        for units, data in zip(self.units(files), reader.read([file.digest for file in files]), strict=True):
-            yield b"" if data is None or units.skip else data
 
     def _missing(self, jobs: Sequence[Job]) -> list[Job]:
         keys = {(job, name): self._key(name, *job) for job in jobs for name in self._versions}

@@ -15,6 +15,7 @@ import msgspec
 from codenib.compiler.derive import Job, derive_jobs
 from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
 from codenib.compiler.workers import WorkerSetup, read_frame, write_frame
+from codenib.core.errors import CodenibError
 
 
 def main() -> None:
@@ -41,3 +42,5 @@ if __name__ == "__main__":
         main()
     except BrokenPipeError:  # the parent was killed
         os._exit(1)
+    except CodenibError as error:
+        sys.exit(f"codenib worker: {error}")

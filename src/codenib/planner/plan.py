@@ -7,7 +7,7 @@ from collections.abc import Collection
 from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
 
-ROUTES = ("auto", *Route)
+ROUTES = ("auto", *(route.value for route in Route))
 
 
 def plan(route: str, capabilities: Collection[str], k: int) -> Plan:

@@ -9,8 +9,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 from tests.gitrepo import GitRepo
+
+import codenib
 
 FILES = {
     "src/session.py": (
@@ -63,6 +66,30 @@ def test_search_json_has_the_documented_shape(terminal: Terminal) -> None:
         "language": "python",
     }
     assert first["score"] > 0
+
+
+def test_the_same_question_gives_the_same_evidence_from_python_and_the_command_line(
+    terminal: Terminal,
+) -> None:
+    answer = terminal.json(
+        "search", "save session", "--route", "lexical", "--level", "unit", "--tests", "include"
+    )
+    with codenib.open(terminal.repository.path) as workspace:
+        same = workspace.search("save session", route="lexical", tests="include")
+        lines = workspace.regex(r"save_\w+")
+    assert answer["results"] == json.loads(msgspec.json.encode(same.items))
+    assert answer["snapshot"] == json.loads(msgspec.json.encode(same.snapshot))
+    assert terminal.json("regex", r"save_\w+")["results"] == json.loads(msgspec.json.encode(lines.items))
+
+
+def test_a_fresh_repository_has_nothing_added(terminal: Terminal) -> None:
+    terminal.run("index")
+    status = terminal.json("status")
+    assert (status["fresh"], status["added"], status["changed"], status["removed"]) == (True, 0, 0, 0)
+    terminal.repository.commit({}, "empty")
+    update = terminal.json("update")
+    assert update["done"] == {"lexical": "reused", "trigram": "reused"}
+    assert update["files"]["added"] == 0
 
 
 def test_people_see_places_source_and_why(terminal: Terminal) -> None:

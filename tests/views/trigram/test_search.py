@@ -91,6 +91,8 @@ def open_view(files: dict[str, bytes], folder: Path) -> TrigramView:
 @given(corpora, patterns, st.booleans(), st.integers(0, 2))
 @example({"a.py": b"foo\n\nbar"}, r"\s*^", False, 0)
 @example({"a.py": b"x\n"}, "$", False, 0)
+@example({"a.py": b"\nx"}, "x|\n", False, 0)
+@example({"a.py": b"\nx"}, "[\n]x?|x", False, 0)
 @example({"a.py": "\u212aelvin".encode()}, "kelvin", True, 0)
 @example({"a.py": b"\xef\xbb\xbffoo"}, "^foo", False, 0)
 def test_filter_and_verify_equal_a_naive_scan(

@@ -18,7 +18,10 @@ no_refresh = click.option(
     "--no-refresh", is_flag=True, help="Answer from what was last indexed, and say that it may be stale."
 )
 views_option = click.option(
-    "--views", metavar="NAMES", default=None, help="Views, with commas (lexical, trigram; default: all)."
+    "--views",
+    metavar="NAMES",
+    default=None,
+    help="Views, with commas: lexical, trigram (both by default), zoekt.",
 )
 
 

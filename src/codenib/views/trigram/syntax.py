@@ -214,9 +214,12 @@ class _Converter:
             else:
                 small = False
         self.whole_text &= not _crosses_lines(items)
-        if small and len(members) <= MAX_MEMBERS:
-            return Chars("".join(members), bool(flags & re.IGNORECASE))
-        return AnyChar()
+        if not small or len(members) > MAX_MEMBERS:
+            return AnyChar()
+        # No line holds a line break, and no scan of a whole text may step over one.
+        in_line = "".join(members).replace("\n", "")
+        self.line_break |= not in_line
+        return Chars(in_line, bool(flags & re.IGNORECASE)) if in_line else EMPTY
 
 
 def _crosses_lines(items: list[tuple[Any, Any]]) -> bool:
