@@ -1,7 +1,7 @@
 """Golden rankings: a change of ranking shows as a diff of `golden.json` in review.
 
-The corpus is a part of our own source that changes seldom. `CODENIB_GOLDEN=write pytest tests/serving`
-rewrites the file.
+The corpus is a part of our own source as it once was, so that only a change of ranking moves the file.
+`CODENIB_GOLDEN=write pytest tests/serving` rewrites it.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ import pytest
 from codenib.serving.workspace import Workspace
 
 GOLDEN = Path(__file__).parent / "golden.json"
-SOURCE = Path(__file__).parents[2] / "src" / "codenib"
-CORPUS = ("core", "snapshot", "manifest", "units", "planner")
+CORPUS = Path(__file__).parent / "golden_corpus.json"
 
 #: question → the symbol that answers it
 QUESTIONS = {
@@ -43,11 +42,10 @@ QUESTIONS = {
 def rankings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, list[str]]:
     """The first five results of each question, as `path symbol`."""
     corpus = tmp_path_factory.mktemp("golden") / "corpus"
-    for folder in CORPUS:
-        for path in sorted((SOURCE / folder).rglob("*.py")):
-            copy = corpus / path.relative_to(SOURCE)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            copy.write_bytes(path.read_bytes())
+    for path, text in json.loads(CORPUS.read_text(encoding="utf-8")).items():
+        file = corpus / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("CODENIB_HOME", str(corpus.parent / "home"))
         with Workspace(corpus) as workspace:

@@ -16,7 +16,7 @@ from codenib.core.errors import CodenibError
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
 from codenib.units.extract import extract
-from codenib.units.languages import LANGUAGES, units_version
+from codenib.units.languages import LANGUAGES
 from codenib.views.trigram.zoekt import INSTALL, zoekt_available
 
 _GIT = (2, 31)  # --path-format of `rev-parse`
@@ -65,7 +65,7 @@ def _grammars() -> Check:
             failed.append(f"{language.name}: {error}")
     if failed:
         return Check("grammars", "broken", "; ".join(failed), "pip install --force-reinstall codenib")
-    return Check("grammars", "ok", f"{len(LANGUAGES)} languages, {units_version().split('/')[0]}")
+    return Check("grammars", "ok", ", ".join(language.name for language in LANGUAGES))
 
 
 def _store() -> Check:

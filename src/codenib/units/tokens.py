@@ -56,6 +56,16 @@ def fold(term: str) -> str:
     return term[:-1] if len(term) > 3 and term.endswith("e") else term
 
 
+def spelling(word: str, term: str) -> str:
+    """How `word` spells one of its terms, before folding.
+
+    >>> spelling("SavedSessions", "sav"), spelling("SavedSessions", "savedsessions")
+    ('Saved', 'SavedSessions')
+    """
+    parts = (_PART if word.isascii() else _PART_BEYOND_ASCII).findall(word)
+    return next((part for part in parts if fold(part.lower()) == term), word.strip("_"))
+
+
 def _singular(term: str) -> str:
     if term.endswith("ies"):
         return term[:-3] + "y" if len(term) > 4 else term[:-1]

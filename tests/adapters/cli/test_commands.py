@@ -96,7 +96,7 @@ def test_people_see_places_source_and_why(terminal: Terminal) -> None:
     done = terminal.run("search", "save session")
     assert "src/session.py:1  save_session" in done.stdout
     assert "1  def save_session(store):" in done.stdout
-    assert "matched: sav" in done.stdout
+    assert "matched: save, session" in done.stdout
     assert "indexed 2 files" in done.stderr
 
 

@@ -57,7 +57,7 @@ def zoekt() -> Zoekt:
     found = zoekt_available(TOOLS)
     if found is None:
         missing = f"zoekt is not installed: make tools ({INSTALL})"
-        if os.environ.get("CI"):
+        if os.environ.get("CODENIB_TOOLS") == "required":  # set by .ci/run once they are installed
             pytest.fail(missing)
         pytest.skip(missing)
     return found

@@ -137,7 +137,7 @@ def _print_answer(workspace: Workspace, answer: Answer, level: str) -> None:
 def _excerpt(text: str, item: Evidence) -> str:
     """The unit's first line and the lines that say most of what matched."""
     lines = text.split("\n")
-    terms = [term for term in item.matched if len(term) > 2]
+    terms = [term.lower() for term in item.matched if len(term) > 2]
     weight = {number: _hits(line, terms) for number, line in enumerate(lines)}
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
     best = sorted(weight, key=lambda number: (-weight[number], number))[: _SHOWN_LINES - 1]

@@ -14,7 +14,7 @@ from codenib.core.errors import CodenibError, InputError
 
 #: command → (module, line in the overview). A command's module is imported when it runs.
 COMMANDS = {
-    "search": ("ask", "Find code by meaning of words: ranked units or files."),
+    "search": ("ask", "Find code by words: functions, classes, sections or files, best first."),
     "regex": ("ask", "Find lines by pattern, as a scan of every file would."),
     "read": ("ask", "Print a file, or lines of it, as the snapshot has them."),
     "units": ("ask", "List the source units of a file."),

@@ -32,10 +32,11 @@ MAX_ROWS = 100_000
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A query term and how much the query means it."""
+    """A query term, how much the query means it, and the word that the query spelt it as."""
 
     text: str
     weight: float
+    word: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ class LexicalView:
         return Scores(units, files, tuple(hit.term for hit in kept), len(found) - len(kept))
 
     def matched(self, unit: int, terms: Sequence[Term]) -> list[str]:
-        """Which of the terms stand in a unit, its symbol or its path."""
+        """Which of the terms stand in a unit, its symbol or its path, as the query spells them."""
         part = int(np.searchsorted(self._first_doc, unit, "right")) - 1
         local = unit - int(self._first_doc[part])
         out = []
@@ -145,8 +146,8 @@ class LexicalView:
             docs = self.segments[part].rows_of(term_hash(term.text))["doc"]
             at = int(np.searchsorted(docs, local))
             if at < len(docs) and int(docs[at]) == local:
-                out.append(term.text)
-        return out
+                out.append(term.word or term.text)
+        return list(dict.fromkeys(out))
 
     def document(self, unit: int) -> Document:
         part = int(np.searchsorted(self._first_doc, unit, "right")) - 1
