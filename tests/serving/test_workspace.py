@@ -41,6 +41,7 @@ def test_nonsense_finds_nothing(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
         answer = workspace.search("zzyzx qwfpgj")
     assert (answer.items, answer.total, answer.truncated) == ((), 0, False)
+    assert (answer.coverage.files, answer.coverage.skipped) == (4, {"binary": 1})
 
 
 def test_totals_count_what_the_limit_cut_off(shop: GitRepo) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -38,6 +39,14 @@ class SnapshotRef:
 
 
 @dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of the snapshot an answer looked at: files of the view, and those left out by reason."""
+
+    files: int
+    skipped: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """One ranked, source-linked result. Lines are 1-based and inclusive."""
 
@@ -62,6 +71,7 @@ class Answer:
     plan: Plan
     total: int
     truncated: bool
+    coverage: Coverage
     seconds: float
     refreshed: str = ""  # what was done to make the views fresh, for people
 
@@ -102,6 +112,7 @@ class RegexAnswer:
     candidates: int
     provider: str
     reason: str
+    coverage: Coverage
     seconds: float
     refreshed: str = ""
 

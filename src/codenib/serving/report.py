@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codenib.compiler.compiler import IndexCompiler, Outcome
+from codenib.core.answers import Coverage
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage
 from codenib.snapshot.delta import diff
@@ -65,6 +66,11 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
         size_bytes=disk_usage(store.folder),
         shared_bytes=sum(path.stat().st_size for path in store.root.glob("*.sqlite*")),
     )
+
+
+def coverage_of(manifest: RepoManifest, kind: ViewKind) -> Coverage:
+    """How much of the snapshot a view holds."""
+    return Coverage(manifest.views[kind].counts.get("files", 0), _skipped(manifest.skipped, manifest))
 
 
 def describe_refresh(outcome: Outcome) -> str:

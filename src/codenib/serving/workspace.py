@@ -19,7 +19,7 @@ from codenib.core.views import RepoManifest, ViewKind
 from codenib.manifest.store import Store
 from codenib.planner.plan import plan
 from codenib.serving.paths import path_filter
-from codenib.serving.report import StatusReport, describe_refresh, make_status
+from codenib.serving.report import StatusReport, coverage_of, describe_refresh, make_status
 from codenib.snapshot.repository import locate
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -95,6 +95,7 @@ class Workspace:
             chosen,
             ranked.total,
             ranked.total > len(items),
+            coverage_of(pinned.manifest, ViewKind.LEXICAL),
             time.perf_counter() - started,
             refreshed,
         )
@@ -141,6 +142,7 @@ class Workspace:
             matches.candidates,
             provider,
             matches.reason,
+            coverage_of(pinned.manifest, kind),
             time.perf_counter() - started,
             refreshed,
         )
