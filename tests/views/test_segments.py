@@ -146,7 +146,7 @@ def test_a_worn_segment_is_rewritten(tmp_path: Path) -> None:
 def test_an_unknown_format_or_a_missing_file_asks_for_a_new_index(tmp_path: Path) -> None:
     with pytest.raises(StateError) as missing:
         read_segments(tmp_path)
-    assert missing.value.hint == "codenib index"
+    assert missing.value.hint == "codenib index --rebuild"
     (tmp_path / "view.json").write_text('{"format": 99, "segments": []}')
     with pytest.raises(StateError, match="format 99"):
         read_segments(tmp_path)

@@ -9,11 +9,11 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codenib.compiler.derive import CachedRecords
 from codenib.compiler.registry import builder_of, profile_of
 from codenib.core.errors import CodenibError, StateError
-from codenib.core.protocols import Deriver, Progress, ViewMaintainer
+from codenib.core.protocols import Progress, ViewMaintainer
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import (
     MANIFEST_SCHEMA,
@@ -30,6 +30,9 @@ from codenib.snapshot.blobs import BlobSource, LocalBlobs
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import Repository
 from codenib.snapshot.take import take
+
+if TYPE_CHECKING:
+    from codenib.compiler.derive import CachedRecords
 
 _BASES = 8  # recent manifests looked at for the nearest base
 _NEAR = 64  # a delta this small is not worth looking further
@@ -129,7 +132,7 @@ class IndexCompiler:
         with (
             tempfile.TemporaryDirectory(prefix="codenib-verify-") as folder,
             closing(RecordCache(Path(folder) / "records.sqlite")) as cache,
-            closing(CachedRecords(cache, self.source, self._derivers(views), self.progress)) as records,
+            closing(self._records(cache, views)) as records,
         ):
             # Copies, because the next writers may sweep the published ones while this rebuilds.
             fresh = {kind: record for kind in views if (record := self._fresh(manifest, kind)) is not None}
@@ -154,8 +157,11 @@ class IndexCompiler:
     def _profile(self, kind: ViewKind) -> ArtifactProfile:
         return self._builders[kind].profile() if kind in self._builders else profile_of(kind)
 
-    def _derivers(self, views: Sequence[ViewKind]) -> dict[str, Deriver]:
-        return {deriver.name: deriver for kind in views for deriver in self._builder(kind).derivers()}
+    def _records(self, cache: RecordCache, views: Sequence[ViewKind], *, anew: bool = False) -> CachedRecords:
+        from codenib.compiler.derive import CachedRecords  # parsers and more, which a no-op never needs
+
+        derivers = {deriver.name: deriver for kind in views for deriver in self._builder(kind).derivers()}
+        return CachedRecords(cache, self.source, derivers, self.progress, anew=anew)
 
     def _fresh(self, manifest: RepoManifest, kind: ViewKind) -> ViewRecord | None:
         """The record of a view that can be opened and has today's profile."""
@@ -199,9 +205,7 @@ class IndexCompiler:
         done: dict[ViewKind, str] = {}
         with (
             closing(self.store.open_cache()) as cache,
-            closing(
-                CachedRecords(cache, self.source, self._derivers(views), self.progress, anew=rebuild)
-            ) as source,
+            closing(self._records(cache, views, anew=rebuild)) as source,
         ):
             for kind in views:
                 if published is not None and self._fresh(published, kind) is not None:

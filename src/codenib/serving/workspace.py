@@ -26,7 +26,10 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.pinned import Pinned
 
 Refresh = Literal["auto", "never"]
-_RECHECK_S = 1.0  # a saved file is visible within a second; between checks a query costs no git call
+# Between two looks at the files a query costs no git call. A look is worth at most a tenth of the time, and
+# there is one at least every second: a saved file is visible within a second, on small repositories sooner.
+_RECHECK_SHARE = 10.0
+_RECHECK_S = 1.0
 
 
 class Workspace:
@@ -41,7 +44,7 @@ class Workspace:
         self._store = Store(self._repository.key)
         self._compiler = IndexCompiler(self._repository, self._store, progress)
         self._pinned: dict[tuple[str, bool], Pinned] = {}  # by snapshot and whether it may be stale
-        self._latest: tuple[float, Pinned] | None = None
+        self._recent: dict[str | None, tuple[float, Pinned]] = {}  # by revision: good until then
 
     @property
     def root(self) -> Path:
@@ -64,7 +67,7 @@ class Workspace:
     def close(self) -> None:
         """Let go of the opened views."""
         self._pinned.clear()
-        self._latest = None
+        self._recent.clear()
 
     # -- asking
 
@@ -200,7 +203,7 @@ class Workspace:
         rebuild: bool = False,
     ) -> Outcome:
         """Build or maintain these views of a revision, or of the worktree as it is now."""
-        self._latest = None
+        self._recent.clear()
         with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
             snapshot = self._compiler.take(at)
             return self._compiler.ensure(snapshot, views, head=at is None, rebuild=rebuild)
@@ -236,30 +239,37 @@ class Workspace:
         """The opened views of the snapshot to answer for; `kind` must be among them."""
         if refresh == "never" and at is None:
             return self._pin_published(kind), ""
-        if at is None and self._latest is not None and time.monotonic() - self._latest[0] < _RECHECK_S:
-            recent = self._latest[1]
-            if kind is None or kind in recent.manifest.views:
-                with suppress(StateError):  # not opened before, and swept since: look again
-                    recent.hold(kind)
-                    return recent, ""
+        until, recent = self._recent.get(at, (0.0, None))
+        if (
+            recent is not None
+            and time.monotonic() < until
+            and (kind is None or kind in recent.manifest.views)
+        ):
+            with suppress(StateError):  # not opened before, and swept since: look again
+                recent.hold(kind)
+                return recent, ""
         with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
             pinned, outcome = self._pin_current(kind, at)
-        if at is None:
-            self._latest = (time.monotonic(), pinned)
         return pinned, describe_refresh(outcome)
 
     def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
+        started = time.monotonic()
         snapshot = self._compiler.take(at)
+        look_s = time.monotonic() - started
         views = self._views_of_head()
         if kind is not None and kind not in views:
             views = (*views, kind)
         while True:
             outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False)
             try:
-                return self._open(outcome.manifest, kind, stale=False), outcome
+                pinned = self._open(outcome.manifest, kind, stale=False)
             except StateError:
                 if self._store.manifest(snapshot.id) == outcome.manifest:
                     raise  # damaged; otherwise another writer swept it before it was open
+                continue
+            good_s = min(_RECHECK_SHARE * look_s, _RECHECK_S)
+            self._recent[at] = (time.monotonic() + good_s, pinned)
+            return pinned, outcome
 
     def _pin_published(self, kind: ViewKind | None) -> Pinned:
         while True:

@@ -27,6 +27,10 @@ MAX_FILES = 8192  # bounds the memory of writing one segment; Django is one segm
 WORN = 0.25  # a segment with a larger share of dead files is rewritten
 MAX_SEGMENTS = 10
 
+_REPAIR = "codenib index --rebuild"
+MAX_LISTS = 64
+_LISTS: dict[str, tuple[SourceFile, ...]] = {}
+
 #: Writes the parts of one segment: files (in path order), records, folder, segment name.
 WriteSegment = Callable[[Sequence[SourceFile], Records, Path, str], None]
 
@@ -63,13 +67,13 @@ def read_segments(folder: Path) -> list[Segment]:
     try:
         view = msgspec.json.decode((folder / "view.json").read_bytes(), type=_ViewFile)
         if view.format != FORMAT:
-            raise StateError(f"{folder.name}: segment format {view.format}", hint="codenib index")
+            raise StateError(f"{folder.name}: segment format {view.format}", hint=_REPAIR)
         return [
-            Segment(entry.name, _read_files(folder / f"{entry.name}.files.json"), frozenset(entry.dead))
+            Segment(entry.name, _files_of(folder, entry.name), frozenset(entry.dead))
             for entry in view.segments
         ]
     except (OSError, msgspec.DecodeError) as error:
-        raise StateError(f"artifact {folder.name} cannot be read: {error}", hint="codenib index") from error
+        raise StateError(f"artifact {folder.name} cannot be read: {error}", hint=_REPAIR) from error
 
 
 def write_artifact(files: Sequence[SourceFile], records: Records, out: Path, write: WriteSegment) -> None:
@@ -124,7 +128,7 @@ def _write_new(
         part = tuple(files[start : start + MAX_FILES])
         rows = [(file.path, file.digest) for file in part]
         encoded = msgspec.json.encode(rows)
-        name = hashlib.sha256(encoded).hexdigest()[:16]
+        name = _name_of(encoded)
         (out / f"{name}.files.json").write_bytes(encoded)
         write(part, records, out, name)
         yield Segment(name, part, frozenset())
@@ -135,9 +139,23 @@ def _write_view(out: Path, segments: Sequence[Segment]) -> None:
     (out / "view.json").write_bytes(msgspec.json.encode(_ViewFile(FORMAT, entries)))
 
 
-def _read_files(path: Path) -> tuple[SourceFile, ...]:
-    rows = msgspec.json.decode(path.read_bytes(), type=list[tuple[str, str]])
-    return tuple(SourceFile(name, digest) for name, digest in rows)
+def _name_of(file_list: bytes) -> str:
+    return hashlib.sha256(file_list).hexdigest()[:16]
+
+
+def _files_of(folder: Path, name: str) -> tuple[SourceFile, ...]:
+    """The files of a segment. Its name is the digest of their list, so a list decoded once serves all."""
+    data = (folder / f"{name}.files.json").read_bytes()
+    if _name_of(data) != name:
+        raise StateError(f"segment {name} of {folder.name} is damaged", hint=_REPAIR)
+    known = _LISTS.get(name)
+    if known is None:
+        rows = msgspec.json.decode(data, type=list[tuple[str, str]])
+        known = tuple(SourceFile(path, digest) for path, digest in rows)
+        if len(_LISTS) >= MAX_LISTS:
+            _LISTS.pop(next(iter(_LISTS)), None)
+        _LISTS[name] = known
+    return known
 
 
 def _link(source: Path, target: Path) -> None:

@@ -97,4 +97,4 @@ def test_a_damaged_part_is_a_state_error(sources: Sources, tmp_path: Path, part:
         path.write_bytes(data[:-3])
     with pytest.raises(StateError) as caught:
         TrigramView.open(tmp_path / "a")
-    assert caught.value.hint == "codenib index"
+    assert caught.value.hint == "codenib index --rebuild"

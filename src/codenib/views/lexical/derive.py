@@ -78,14 +78,14 @@ def count_terms(lines: list[str], leaves: list[UnitRow]) -> TermCounts:
         ordered = sorted(body)  # the record's bytes must not depend on set order
         unit_column.extend([index] * len(ordered))
         term_column.extend(ordered)
-        body_column.extend(min(body[term], _MAX_BODY) for term in ordered)
-        symbol_column.extend(min(symbol.get(term, 0), _MAX_SYMBOL) for term in ordered)
+        body_column.extend(map(body.__getitem__, ordered))
+        symbol_column.extend([symbol.get(term, 0) for term in ordered] if symbol else [0] * len(ordered))
     return TermCounts(
         np.array(lengths, "<u4"),
         np.array(unit_column, "<u4"),
         np.array(term_column, "<u8"),
-        np.array(body_column, "<u2"),
-        np.array(symbol_column, "u1"),
+        np.minimum(np.array(body_column, "<u4"), _MAX_BODY).astype("<u2"),
+        np.minimum(np.array(symbol_column, "<u4"), _MAX_SYMBOL).astype("u1"),
     )
 
 

@@ -75,11 +75,12 @@ class _SegmentData:
         self.terms = load("terms")
         self.starts = load("starts")
         self.postings = load("postings")
-        self._strings_path = folder / f"{segment.name}.strings.json"
+        # Read now, decoded when a result is shown: a later sweep may take the file away.
+        self._strings = (folder / f"{segment.name}.strings.json").read_bytes()
 
     @cached_property
     def strings(self) -> list[str]:
-        return msgspec.json.decode(self._strings_path.read_bytes(), type=list[str])
+        return msgspec.json.decode(self._strings, type=list[str])
 
     def rows_of(self, term: int) -> Array:
         at = int(np.searchsorted(self.terms, np.uint64(term)))
@@ -95,7 +96,9 @@ class LexicalView:
         try:
             self.segments = [_SegmentData(folder, segment) for segment in read_segments(folder)]
         except (OSError, ValueError) as error:
-            raise StateError(f"lexical view cannot be opened: {error}", hint="codenib index") from error
+            raise StateError(
+                f"lexical view cannot be opened: {error}", hint="codenib index --rebuild"
+            ) from error
         self._first_doc = np.cumsum([0, *(len(data.documents) for data in self.segments)])
         self._first_file = np.cumsum([0, *(len(data.files) for data in self.segments)])
         live_files = np.ones(int(self._first_file[-1]), bool)

@@ -33,11 +33,13 @@ class Texts:
             self._text = _map_text(folder / f"{name}.text")
         except OSError as error:
             raise StateError(
-                f"text of {folder / name} cannot be read: {error}", hint="codenib index"
+                f"text of {folder / name} cannot be read: {error}", hint="codenib index --rebuild"
             ) from error
         self._offsets = load_array(folder, name, "offsets")
         if len(self._offsets) != count + 1 or int(self._offsets[-1]) != len(self._text):
-            raise StateError(f"text of {folder / name} does not fit its offsets", hint="codenib index")
+            raise StateError(
+                f"text of {folder / name} does not fit its offsets", hint="codenib index --rebuild"
+            )
 
     def bounds(self, index: int) -> tuple[int, int]:
         return int(self._offsets[index]), int(self._offsets[index + 1])
@@ -72,7 +74,7 @@ def load_array(folder: Path, name: str, part: str) -> NDArray[Any]:
         mapped: NDArray[Any] = np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise StateError(
-            f"{part} of {folder / name} cannot be read: {error}", hint="codenib index"
+            f"{part} of {folder / name} cannot be read: {error}", hint="codenib index --rebuild"
         ) from error
     return mapped.view(np.ndarray)
 

@@ -98,7 +98,9 @@ class ZoektView:
         try:
             paths = msgspec.json.decode((folder / "paths.json").read_bytes(), type=list[str])
         except (OSError, msgspec.DecodeError) as error:
-            raise StateError(f"{folder.name} cannot be read: {error}", hint="codenib index") from error
+            raise StateError(
+                f"{folder.name} cannot be read: {error}", hint="codenib index --rebuild"
+            ) from error
         return cls(folder, paths, _required(zoekt))
 
     def search(
