@@ -214,3 +214,12 @@ def test_a_renamed_file_is_found_under_its_new_name_alone(shop: GitRepo) -> None
         assert "shop/rates.py" in found
         assert "shop/currency.py" not in found
         assert workspace.verify() == {ViewKind.LEXICAL: [], ViewKind.TRIGRAM: []}
+
+
+def test_a_home_inside_the_repository_is_not_indexed(shop: GitRepo, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CODENIB_HOME", str(shop.path / ".codenib"))
+    with Workspace(shop.path) as workspace:
+        first = workspace.search("currency")
+        assert first.coverage.files == 4
+        assert not first.snapshot.dirty
+        assert workspace.update().nothing_to_do

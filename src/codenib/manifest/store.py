@@ -79,6 +79,9 @@ class Store:
         folder = self.folder / "worktrees" / worktree
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            hide = self.root / ".gitignore"
+            if not hide.exists():  # a home inside a checkout must not become part of its snapshots
+                hide.write_text("*\n")
         except OSError as error:
             raise StateError(
                 f"state cannot be written to {self.root}: {error.strerror}",

@@ -10,13 +10,14 @@ import click
 import msgspec
 
 from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
-from codenib.adapters.cli.output import highlighted, opened, print_json, say
+from codenib.adapters.cli.output import numbered, opened, print_json, say
 from codenib.core.answers import Answer, Evidence, LineMatch, RegexAnswer
 from codenib.core.errors import InputError
 from codenib.planner.plan import ROUTES
 from codenib.serving.workspace import Workspace
 
 _SHOWN_LINES = 5
+_WIDEST = 160
 
 
 @click.command()
@@ -132,7 +133,8 @@ def _print_answer(workspace: Workspace, answer: Answer, level: str) -> None:
     if not answer.items:
         click.echo("nothing matches", err=True)
         return
-    say(f"{len(answer.items)} of {answer.total:,} matching {level}s in {answer.seconds * 1000:.0f} ms")
+    took = "" if answer.refreshed else f" in {answer.seconds * 1000:.0f} ms"
+    say(f"{len(answer.items)} of {answer.total:,} matching {level}s{took}")
 
 
 def _excerpt(text: str, item: Evidence) -> str:
@@ -146,11 +148,12 @@ def _excerpt(text: str, item: Evidence) -> str:
     if len(shown) < _SHOWN_LINES:
         rest = (number for number in range(first, len(lines)) if number not in shown)
         shown = sorted([*shown, *[n for n, _ in zip(rest, range(_SHOWN_LINES - len(shown)), strict=False)]])
+    shown_lines = numbered("\n".join(line[:_WIDEST] for line in lines), item.language, item.start_line)
     out: list[str] = []
     for at, number in enumerate(shown):
         if at and number > shown[at - 1] + 1:
             out.append(click.style("    ⋮", dim=True))
-        out.append("  " + highlighted(lines[number][:160], item.language, item.start_line + number))
+        out.append("  " + shown_lines[number])
     return "\n".join(out)
 
 
@@ -259,7 +262,7 @@ def read(repository: str, place: str, at: str | None, no_refresh: bool, json_out
     if json_output:
         print_json(passage)
     else:
-        click.echo(highlighted(passage.text, passage.language, passage.start_line))
+        click.echo("\n".join(numbered(passage.text, passage.language, passage.start_line)))
 
 
 def _parse_place(place: str) -> tuple[str, int | None, int | None]:

@@ -114,16 +114,17 @@ def human_size(size_bytes: int) -> str:
     raise AssertionError("unreachable")
 
 
-def highlighted(text: str, language: str, first_line: int) -> str:
-    """Source with line numbers; coloured when standard output is a terminal."""
+def numbered(text: str, language: str, first_line: int) -> list[str]:
+    """Source lines with their numbers; coloured as a whole when standard output is a terminal."""
     lines = text.split("\n")
     if sys.stdout.isatty():
-        lines = _coloured(text, language).split("\n")
+        coloured = _coloured(text, language).split("\n")
+        lines = coloured if len(coloured) == len(lines) else lines
     width = len(str(first_line + len(lines) - 1))
-    return "\n".join(
+    return [
         f"{click.style(str(number).rjust(width), dim=True)}  {line}"
         for number, line in enumerate(lines, first_line)
-    )
+    ]
 
 
 def _coloured(text: str, language: str) -> str:
