@@ -1,0 +1,46 @@
+"""Values and the protocol of embedders: texts in, one vector each out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderIdentity:
+    """Everything that decides a vector besides the text, so that vectors of different models never mix."""
+
+    model: str
+    revision: str
+    dimension: int
+    pooling: str
+    normalized: bool
+    query_prefix: str = ""
+    document_prefix: str = ""
+    max_tokens: int = 0  # 0: no cap
+
+    @property
+    def digest(self) -> str:
+        rows = "".join(f"{name}\0{value}\n" for name, value in sorted(asdict(self).items()))
+        return hashlib.sha256(rows.encode()).hexdigest()[:16]
+
+
+class Embedder(Protocol):
+    """Turns queries and documents into vectors that an inner product compares."""
+
+    @property
+    def identity(self) -> EmbedderIdentity: ...
+
+    def embed_documents(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each text. The same text gives the same row, whatever stands beside it."""
+        ...
+
+    def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """A row for each text."""
+        ...
