@@ -7,7 +7,7 @@ import sys
 
 import codenib
 
-HEAVY = ("numpy", "rich", "regex", "tree_sitter", "watchfiles", "click", "pygments")
+HEAVY = ("numpy", "rich", "regex", "tree_sitter", "watchfiles", "click", "pygments", "faiss")
 
 
 def test_the_public_names_are_these() -> None:

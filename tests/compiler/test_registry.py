@@ -1,16 +1,26 @@
 from __future__ import annotations
 
 import pytest
+from tests.views.dense.hashing import open_hashing
 
+from codenib.compiler.compiler import silent
+from codenib.compiler.dense import DenseChoice
 from codenib.compiler.registry import DEFAULT_VIEWS, builder_of, derivers_of, parse_views, profile_of
 from codenib.core.errors import InputError
 from codenib.core.views import ViewKind
+from codenib.manifest.store import Store
+
+
+@pytest.fixture
+def dense() -> DenseChoice:
+    return DenseChoice(Store("some"), "worktree", silent, open_hashing)
 
 
 @pytest.mark.parametrize("kind", list(ViewKind))
-def test_the_cheap_profile_is_the_builders_own(kind: ViewKind) -> None:
-    assert profile_of(kind) == builder_of(kind).profile()
-    assert builder_of(kind).kind is kind
+def test_the_cheap_profile_is_the_builders_own(kind: ViewKind, dense: DenseChoice) -> None:
+    dense.open_now()  # before, an embedder that was never opened has no identity
+    assert profile_of(kind, dense) == builder_of(kind, dense).profile()
+    assert builder_of(kind, dense).kind is kind
 
 
 def test_views_are_parsed_in_the_registrys_order() -> None:
@@ -26,5 +36,10 @@ def test_an_unknown_view_is_refused_with_those_there_are(names: str) -> None:
 
 
 def test_no_two_views_share_the_name_of_a_deriver() -> None:
-    names = [deriver.name for kind in ViewKind for deriver in builder_of(kind).derivers()]
+    kinds = [kind for kind in ViewKind if kind is not ViewKind.DENSE]
+    names = [deriver.name for kind in kinds for deriver in builder_of(kind).derivers()]
     assert sorted(derivers_of(list(ViewKind))) == sorted(names)
+
+
+def test_the_dense_view_reads_no_records_of_its_own(dense: DenseChoice) -> None:
+    assert list(builder_of(ViewKind.DENSE, dense).derivers()) == []

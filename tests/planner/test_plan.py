@@ -19,8 +19,21 @@ def test_an_explicit_route_is_honoured() -> None:
 
 
 def test_an_unknown_route_is_refused() -> None:
-    with pytest.raises(InputError, match="unknown route 'semantic'"):
-        plan("semantic", {"ranked:lexical"}, 10)
+    with pytest.raises(InputError, match="unknown route 'telepathic'"):
+        plan("telepathic", {"ranked:lexical"}, 10)
+
+
+def test_the_semantic_route_is_honoured_or_refused_never_changed() -> None:
+    assert plan("semantic", {"ranked:lexical", "ranked:semantic"}, 3).route is Route.SEMANTIC
+    assert plan("semantic", {"ranked:semantic"}, 3).reason == "asked for"
+    with pytest.raises(StateError, match="dense view") as caught:
+        plan("semantic", {"ranked:lexical"}, 3)
+    assert caught.value.hint == "codenib index --views dense"
+
+
+def test_auto_stays_lexical_beside_a_dense_view() -> None:
+    chosen = plan("auto", {"ranked:lexical", "ranked:semantic"}, 3)
+    assert (chosen.route, chosen.reason) == (Route.LEXICAL, "the default")
 
 
 def test_a_missing_view_names_the_command_that_builds_it() -> None:

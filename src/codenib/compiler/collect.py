@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.compiler.derive import UNITS
 from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
+from codenib.core.errors import StateError
+from codenib.core.views import Status, ViewKind
 from codenib.manifest.cache import record_key
+from codenib.manifest.embeddings import embedding_key
 from codenib.manifest.files import disk_usage
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
@@ -35,6 +39,7 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
     before = disk_usage(root)
     gone = artifacts = 0
     reached: set[tuple[str, str]] = set()
+    vectors: set[bytes] = set()
     anchor = Store("", root=root)
     with anchor.collecting():
         for folder in sorted((root / "repos").glob("*")):
@@ -44,6 +49,7 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
                 gone += 1
                 continue
             artifacts += store.sweep(keep_clean=keep, keep_dirty=keep)
+            vectors.update(_vectors_of(store))
             for tree in store.trees():  # the sweep left those that a manifest names
                 reached.update((digest, language_hint(path)) for path, digest in tree.items())
         versions = {UNITS: units_version()}
@@ -51,8 +57,23 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
         with closing(anchor.open_cache()) as cache:
             keys = {record_key(name, version, *job) for name, version in versions.items() for job in reached}
             records = cache.keep_only(keys)
+        if anchor.embeddings.exists():
+            with closing(anchor.open_embeddings()) as embeddings:
+                records += embeddings.keep_only(vectors)
         with closing(LocalBlobs(anchor.blob_store)) as local:
             unreached = local.digests() - {digest for digest, _ in reached}
             local.delete(unreached)
     after = disk_usage(root)
     return CollectReport(gone, artifacts, records, len(unreached), max(before - after, 0), after)
+
+
+def _vectors_of(store: Store) -> Iterator[bytes]:
+    """The keys of the embeddings that the dense views of a repository are made of."""
+    for manifest in store.manifests():
+        record = manifest.views.get(ViewKind.DENSE)
+        if record is not None and record.status is Status.FRESH:
+            from codenib.views.dense.parts import text_digests
+
+            with suppress(OSError, ValueError, StateError):  # a damaged view keeps nothing
+                for digest in text_digests(store.artifact(record.artifact)):
+                    yield embedding_key(record.fields["identity"], digest)

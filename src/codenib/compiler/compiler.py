@@ -5,16 +5,19 @@ from __future__ import annotations
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codenib.compiler.bases import Base, Bases, by_nearness
+from codenib.compiler.dense import DenseChoice, open_named
 from codenib.compiler.registry import builder_of, profile_of
-from codenib.core.errors import CodenibError, StateError
+from codenib.core.embedding import OpenEmbedder
+from codenib.core.errors import CodenibError
 from codenib.core.protocols import Progress, ViewMaintainer
-from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.source import SourceSnapshot
 from codenib.core.views import (
     MANIFEST_SCHEMA,
     ArtifactProfile,
@@ -27,15 +30,11 @@ from codenib.core.views import (
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.store import Store
 from codenib.snapshot.blobs import BlobSource, LocalBlobs
-from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import Repository
 from codenib.snapshot.take import take
 
 if TYPE_CHECKING:
     from codenib.compiler.derive import CachedRecords
-
-_BASES = 8  # recent manifests looked at for the nearest base
-_NEAR = 64  # a delta this small is not worth looking further
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,10 @@ def silent(stage: str, done: int, total: int) -> None:
 
 
 class IndexCompiler:
-    """Keeps the views of one repository; `builders` take the place of the registry's."""
+    """Keeps the views of one repository.
+
+    `builders` take the place of the registry's, `open_embedder` that of the product's embedders.
+    """
 
     def __init__(
         self,
@@ -70,10 +72,12 @@ class IndexCompiler:
         store: Store,
         progress: Progress = silent,
         builders: Mapping[ViewKind, ViewMaintainer] | None = None,
+        open_embedder: OpenEmbedder = open_named,
     ) -> None:
         self.repository = repository
         self.store = store
         self.progress = progress
+        self.dense = DenseChoice(store, repository.worktree_key, progress, open_embedder)
         self._builders = dict(builders or {})
 
     @property
@@ -86,12 +90,17 @@ class IndexCompiler:
         with closing(LocalBlobs(self.store.blob_store)) as local:
             return take(self.repository, state, local, at)
 
-    def current(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> RepoManifest | None:
+    def current(
+        self,
+        snapshot: SourceSnapshot,
+        views: Sequence[ViewKind],
+        later: Mapping[ViewKind, ViewRecord] | None = None,
+    ) -> RepoManifest | None:
         """The published manifest, when it holds all these views, fresh and of today's profiles."""
         manifest = self.store.manifest(snapshot.id)
         if manifest is None or any(self._fresh(manifest, kind) is None for kind in views):
             return None
-        return manifest
+        return None if later and later.keys() - manifest.views.keys() else manifest
 
     def ensure(
         self,
@@ -101,24 +110,28 @@ class IndexCompiler:
         head: bool,
         rebuild: bool = False,
         retry: bool = True,
+        later: Mapping[ViewKind, ViewRecord] | None = None,
     ) -> Outcome:
         """Publish the views of a snapshot that are not there yet, from the nearest base there is.
 
         `head` says that the snapshot is the worktree's own. A view that fails is published as failed.
         `rebuild` trusts nothing that is stored, and forgets it once the new manifest is published. Without
-        `retry`, what failed for this very snapshot stays failed: a query need not wait for it again.
+        `retry`, what failed for this very snapshot stays failed: a query need not wait for it again. Views in
+        `later`, with the records of an earlier snapshot, are published as stale: the next update brings them.
         """
         started = time.perf_counter()
+        if ViewKind.DENSE in views:
+            self.dense.settle()
         if not retry:
             views = self._untried(snapshot, views)
-        if not rebuild and (manifest := self._use_current(snapshot, views, head)) is not None:
+        if not rebuild and (manifest := self._use_current(snapshot, views, head, later)) is not None:
             return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
         with self.store.not_collecting(), self.store.writing():
             # Another writer may have been here first.
-            if not rebuild and (manifest := self._use_current(snapshot, views, head)) is not None:
+            if not rebuild and (manifest := self._use_current(snapshot, views, head, later)) is not None:
                 return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
             self.store.describe(self.repository.common_dir or self.repository.root)
-            outcome = self._compile(snapshot, views, started, rebuild)
+            outcome = self._compile(snapshot, views, started, rebuild, later or {})
             self._use(snapshot, head)
             if rebuild:
                 self.store.forget_all_but(snapshot.id)
@@ -152,10 +165,10 @@ class IndexCompiler:
         return found
 
     def _builder(self, kind: ViewKind) -> ViewMaintainer:
-        return self._builders.get(kind) or builder_of(kind)
+        return self._builders.get(kind) or builder_of(kind, self.dense)
 
     def _profile(self, kind: ViewKind) -> ArtifactProfile:
-        return self._builders[kind].profile() if kind in self._builders else profile_of(kind)
+        return self._builders[kind].profile() if kind in self._builders else profile_of(kind, self.dense)
 
     def _records(self, cache: RecordCache, views: Sequence[ViewKind], *, anew: bool = False) -> CachedRecords:
         from codenib.compiler.derive import CachedRecords  # parsers and more, which a no-op never needs
@@ -182,9 +195,13 @@ class IndexCompiler:
         return [kind for kind in views if kind not in failed]
 
     def _use_current(
-        self, snapshot: SourceSnapshot, views: Sequence[ViewKind], head: bool
+        self,
+        snapshot: SourceSnapshot,
+        views: Sequence[ViewKind],
+        head: bool,
+        later: Mapping[ViewKind, ViewRecord] | None,
     ) -> RepoManifest | None:
-        manifest = self.current(snapshot, views)
+        manifest = self.current(snapshot, views, later)
         return manifest if manifest is not None and self._use(snapshot, head) else None
 
     def _use(self, snapshot: SourceSnapshot, head: bool) -> bool:
@@ -196,12 +213,22 @@ class IndexCompiler:
         return True
 
     def _compile(
-        self, snapshot: SourceSnapshot, views: Sequence[ViewKind], started: float, rebuild: bool
+        self,
+        snapshot: SourceSnapshot,
+        views: Sequence[ViewKind],
+        started: float,
+        rebuild: bool,
+        later: Mapping[ViewKind, ViewRecord],
     ) -> Outcome:
         published = None if rebuild else self.store.manifest(snapshot.id)
-        records = dict(published.views) if published else {}
-        manifests = [] if rebuild else _by_nearness(self.store, self.repository.worktree_key)
-        bases = _Bases(self.store, manifests, self._fresh, snapshot)
+        records = {
+            kind: replace(record, status=Status.STALE, artifact="", error="")
+            for kind, record in later.items()
+            if kind not in views
+        }
+        records.update(published.views if published else {})
+        manifests = [] if rebuild else by_nearness(self.store, self.repository.worktree_key)
+        bases = Bases(self.store, manifests, self._fresh, snapshot)
         done: dict[ViewKind, str] = {}
         with (
             closing(self.store.open_cache()) as cache,
@@ -237,7 +264,7 @@ class IndexCompiler:
         )
 
     def _make(
-        self, kind: ViewKind, snapshot: SourceSnapshot, bases: _Bases, records: CachedRecords
+        self, kind: ViewKind, snapshot: SourceSnapshot, bases: Bases, records: CachedRecords
     ) -> ViewRecord:
         """One view's record: reused, maintained, built, or failed."""
         started = time.perf_counter()
@@ -251,7 +278,10 @@ class IndexCompiler:
             )  # fmt: skip
         out = self.store.new_artifact()
         try:
-            facts, how = self._write(self._builder(kind), snapshot, base, records, out)
+            builder = self._builder(kind)
+            known, profile = profile, builder.profile()  # opens an embedder, before any work
+            base = base if profile == known else None
+            facts, how = self._write(builder, snapshot, base, records, out)
             size = sum(part.stat().st_size for part in out.iterdir())
             name = self.store.adopt(out, kind, snapshot.tree)
         except Exception as error:  # noqa: BLE001 - a failed view, however it failed, leaves its siblings
@@ -269,7 +299,7 @@ class IndexCompiler:
         self,
         builder: ViewMaintainer,
         snapshot: SourceSnapshot,
-        base: _Base | None,
+        base: Base | None,
         records: CachedRecords,
         out: Path,
     ) -> tuple[ViewFacts, str]:
@@ -286,59 +316,3 @@ class IndexCompiler:
         records.prepare(snapshot.source_files())
         self.progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"
-
-
-@dataclass(frozen=True, slots=True)
-class _Base:
-    record: ViewRecord
-    delta: Delta
-
-
-class _Bases:
-    """The published snapshots that a new one may follow."""
-
-    def __init__(
-        self,
-        store: Store,
-        manifests: Sequence[RepoManifest],
-        fresh: Callable[[RepoManifest, ViewKind], ViewRecord | None],
-        snapshot: SourceSnapshot,
-    ) -> None:
-        self._store = store
-        self._manifests = manifests[:_BASES]
-        self._fresh = fresh
-        self._snapshot = snapshot
-        self._deltas: dict[str, Delta | None] = {}
-        self.used: Delta | None = None
-
-    def nearest(self, kind: ViewKind) -> _Base | None:
-        """The fresh view of this kind whose files differ least."""
-        best: _Base | None = None
-        for manifest in self._manifests:
-            record = self._fresh(manifest, kind)
-            delta = self._delta(manifest) if record is not None else None
-            if record is None or delta is None:
-                continue
-            if best is None or len(delta) < len(best.delta):
-                best = _Base(record, delta)
-            if len(best.delta) <= _NEAR:
-                break
-        if best is not None:
-            self.used = best.delta
-        return best
-
-    def _delta(self, manifest: RepoManifest) -> Delta | None:
-        """What leads from there to here; None when its tree cannot be read."""
-        if manifest.tree not in self._deltas:
-            try:
-                base = self._store.snapshot(manifest, self._snapshot.repository)
-                self._deltas[manifest.tree] = diff(base, self._snapshot)
-            except StateError:
-                self._deltas[manifest.tree] = None
-        return self._deltas[manifest.tree]
-
-
-def _by_nearness(store: Store, worktree: str) -> list[RepoManifest]:
-    """The manifest of the worktree's head, then the others, the most recently used first."""
-    head = store.head(worktree)
-    return sorted(store.manifests(), key=lambda manifest: manifest.snapshot != head)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codenib.compiler.dense import DenseChoice
 from codenib.core.errors import InputError
 from codenib.core.protocols import Deriver, ViewMaintainer
 from codenib.core.views import ArtifactProfile, ViewKind
@@ -11,8 +12,10 @@ from codenib.core.views import ArtifactProfile, ViewKind
 DEFAULT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM)
 
 
-def profile_of(kind: ViewKind) -> ArtifactProfile:
-    """The profile that a view built now would have."""
+def profile_of(kind: ViewKind, dense: DenseChoice | None = None) -> ArtifactProfile:
+    """The profile that a view built now would have; `dense` says which dense view it is."""
+    if kind is ViewKind.DENSE:
+        return _chosen(dense).profile()
     if kind is ViewKind.LEXICAL:
         from codenib.views.lexical.profile import lexical_profile
 
@@ -22,8 +25,10 @@ def profile_of(kind: ViewKind) -> ArtifactProfile:
     return zoekt_profile() if kind is ViewKind.ZOEKT else trigram_profile()
 
 
-def builder_of(kind: ViewKind) -> ViewMaintainer:
-    """The builder and maintainer of a view."""
+def builder_of(kind: ViewKind, dense: DenseChoice | None = None) -> ViewMaintainer:
+    """The builder and maintainer of a view; `dense` says which dense view it is."""
+    if kind is ViewKind.DENSE:
+        return _chosen(dense).builder()
     if kind is ViewKind.LEXICAL:
         from codenib.views.lexical.view import LexicalViewBuilder
 
@@ -38,8 +43,9 @@ def builder_of(kind: ViewKind) -> ViewMaintainer:
 
 
 def derivers_of(kinds: Sequence[ViewKind]) -> dict[str, Deriver]:
-    """The derivers that these views read, by name."""
-    return {deriver.name: deriver for kind in kinds for deriver in builder_of(kind).derivers()}
+    """The derivers that these views read, by name; the dense view reads units and text alone."""
+    builders = (builder_of(kind) for kind in kinds if kind is not ViewKind.DENSE)
+    return {deriver.name: deriver for builder in builders for deriver in builder.derivers()}
 
 
 def parse_views(names: str) -> tuple[ViewKind, ...]:
@@ -50,3 +56,9 @@ def parse_views(names: str) -> tuple[ViewKind, ...]:
         what = ", ".join(sorted(wanted - known)) or "none"
         raise InputError(f"unknown view: {what}", hint=f"codenib index --views {','.join(sorted(known))}")
     return tuple(kind for kind in ViewKind if kind.value in wanted)
+
+
+def _chosen(dense: DenseChoice | None) -> DenseChoice:
+    if dense is None:
+        raise LookupError("the dense view is a repository's own choice")
+    return dense

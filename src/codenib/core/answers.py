@@ -11,6 +11,7 @@ class Route(StrEnum):
     """The paper's physical routes that this version can serve."""
 
     LEXICAL = "lexical"
+    SEMANTIC = "semantic"
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -43,4 +43,20 @@ class Embedder(Protocol):
 
     def embed_queries(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """A row for each text."""
+        ...
+
+
+#: Opens what a spec names; a wrong spec, a missing extra or an unreachable endpoint fails here.
+OpenEmbedder = Callable[[str], Embedder]
+
+
+class VectorCache(Protocol):
+    """Vectors as bytes, by the digest of an embedder's identity and the digest of a text."""
+
+    def get(self, identity: str, digests: Sequence[str]) -> list[bytes | None]:
+        """The vector of each text; None where there is none of this identity."""
+        ...
+
+    def put(self, identity: str, rows: Sequence[tuple[str, bytes]]) -> None:
+        """Keep vectors, each with the digest of its text."""
         ...

@@ -14,6 +14,7 @@ class ViewKind(StrEnum):
     LEXICAL = "lexical"
     TRIGRAM = "trigram"
     ZOEKT = "zoekt"  # optional: the same searches by another program
+    DENSE = "dense"  # optional: embeddings
 
 
 class Status(StrEnum):

@@ -22,6 +22,7 @@ from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status
 from codenib.manifest.cache import RecordCache
+from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.files import drop_partial, replace_file, sync_folder, sync_tree
 from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, shared
@@ -55,6 +56,14 @@ class Store:
 
     def open_cache(self) -> RecordCache:
         return RecordCache(self.root / "records.sqlite")
+
+    def open_embeddings(self) -> EmbeddingCache:
+        return EmbeddingCache(self.embeddings)
+
+    @property
+    def embeddings(self) -> Path:
+        """Vectors of texts."""
+        return self.root / "embeddings.sqlite"
 
     @property
     def blob_store(self) -> Path:

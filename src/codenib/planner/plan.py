@@ -8,6 +8,7 @@ from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
 
 ROUTES = ("auto", *(route.value for route in Route))
+_VIEWS = {Route.LEXICAL: "lexical", Route.SEMANTIC: "dense"}
 
 
 def plan(route: str, capabilities: Collection[str], k: int) -> Plan:
@@ -20,7 +21,11 @@ def plan(route: str, capabilities: Collection[str], k: int) -> Plan:
         raise InputError(f"unknown route {route!r}", hint=f"codenib search --route {'|'.join(ROUTES)}")
     if k < 1:
         raise InputError(f"-k must be at least 1, not {k}", hint="codenib search -k 10 QUERY")
-    if "ranked:lexical" not in capabilities:
-        raise StateError("the lexical view is not available", hint="codenib index --views lexical")
-    reason = "the only ranked view" if route == "auto" else "asked for"
-    return Plan(Route.LEXICAL, k, reason)
+    chosen = Route.SEMANTIC if route == Route.SEMANTIC else Route.LEXICAL
+    if f"ranked:{chosen}" not in capabilities:
+        view = _VIEWS[chosen]
+        raise StateError(f"the {view} view is not available", hint=f"codenib index --views {view}")
+    if route != "auto":
+        return Plan(chosen, k, "asked for")
+    only = f"ranked:{Route.SEMANTIC}" not in capabilities
+    return Plan(chosen, k, "the only ranked view" if only else "the default")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import InputError, StateError
@@ -18,6 +19,9 @@ from codenib.units.languages import language_hint
 from codenib.views.lexical.read import LexicalView
 from codenib.views.trigram.read import TrigramView
 from codenib.views.trigram.zoekt import ZoektView
+
+if TYPE_CHECKING:
+    from codenib.views.dense.store import CodeVectorStore
 
 
 class Pinned:
@@ -38,6 +42,8 @@ class Pinned:
             self.trigram  # noqa: B018
         elif kind is ViewKind.ZOEKT:
             self.zoekt  # noqa: B018
+        elif kind is ViewKind.DENSE:
+            self.dense  # noqa: B018
 
     @cached_property
     def lexical(self) -> LexicalView:
@@ -50,6 +56,12 @@ class Pinned:
     @cached_property
     def zoekt(self) -> ZoektView:
         return ZoektView.open(self._artifact(ViewKind.ZOEKT))
+
+    @cached_property
+    def dense(self) -> CodeVectorStore:
+        from codenib.views.dense.store import CodeVectorStore  # only semantic questions pay for it
+
+        return CodeVectorStore(self._artifact(ViewKind.DENSE))
 
     @cached_property
     def files(self) -> dict[str, str]:
@@ -87,6 +99,8 @@ class Pinned:
         record = self.manifest.views.get(kind)
         if record is None:
             raise StateError(f"the {kind} view was not built", hint=f"codenib index --views {kind}")
+        if record.status is Status.STALE:
+            raise StateError(f"the {kind} view is of an earlier snapshot", hint="codenib update")
         if record.status is not Status.FRESH:
             raise StateError(f"the {kind} view failed: {record.error}", hint=f"codenib index --views {kind}")
         return self._store.artifact(record.artifact)

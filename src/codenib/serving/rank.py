@@ -55,17 +55,11 @@ def rank(
     allowed: Array | None = None,
 ) -> Ranked:
     """The best `k`; `allowed` is a mask over files. Ties go by path and line, never by storage order."""
-    if tests not in TESTS:
-        raise InputError(
-            f"unknown value {tests!r} for tests", hint=f"codenib search --tests {'|'.join(TESTS)}"
-        )
-    keep = np.ones(len(view.marks), bool) if allowed is None else allowed.copy()
-    if tests == "exclude":
-        keep &= (view.marks & (Mark.TEST | Mark.EXAMPLE | Mark.VENDORED)) == 0
+    keep = kept_files(view.marks, tests, allowed)
     own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * keep[view.file_of]
     files = _file_scores(view, own) + WHOLE_FILE * scores.files
     if tests == "lower":
-        factor = _factors()[view.marks]
+        factor = mark_factors()[view.marks]
         files *= factor
         own *= factor[view.file_of]
     units = np.flatnonzero(own)
@@ -73,6 +67,18 @@ def rank(
         return _best(view, units, own[units] + FILE_SHARE * files[view.file_of[units]], level, k)
     chosen = np.unique(view.file_of[units])
     return _best(view, chosen, files[chosen], level, k)
+
+
+def kept_files(marks: Array, tests: Tests, allowed: Array | None) -> Array:
+    """A mask over files: those that are allowed and that `tests` does not exclude."""
+    if tests not in TESTS:
+        raise InputError(
+            f"unknown value {tests!r} for tests", hint=f"codenib search --tests {'|'.join(TESTS)}"
+        )
+    keep = np.ones(len(marks), bool) if allowed is None else allowed.copy()
+    if tests == "exclude":
+        keep &= (marks & (Mark.TEST | Mark.EXAMPLE | Mark.VENDORED)) == 0
+    return keep
 
 
 def _file_scores(view: LexicalView, own: Array) -> Array:
@@ -93,7 +99,7 @@ def _file_scores(view: LexicalView, own: Array) -> Array:
 
 
 @cache
-def _factors() -> Array:
+def mark_factors() -> Array:
     """For each combination of marks, the smallest share that one of them leaves."""
     table = np.ones(256)
     for mark, share in LOWERED.items():

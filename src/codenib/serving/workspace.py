@@ -3,33 +3,30 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from codenib.compiler.compiler import IndexCompiler, Outcome, silent
+from codenib.compiler.dense import open_named
 from codenib.compiler.registry import DEFAULT_VIEWS
-from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
-from codenib.core.errors import InputError, StateError
+from codenib.core.answers import Answer, Evidence, Passage, Plan, RegexAnswer, Route
+from codenib.core.embedding import OpenEmbedder
+from codenib.core.errors import InputError
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceUnit, Span
-from codenib.core.views import RepoManifest, ViewKind
+from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
 from codenib.planner.plan import plan
 from codenib.serving.paths import path_filter
-from codenib.serving.report import StatusReport, coverage_of, describe_refresh, make_status
+from codenib.serving.pins import Pins, Refresh
+from codenib.serving.report import StatusReport, coverage_of, make_status
 from codenib.snapshot.repository import locate
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.pinned import Pinned
-
-Refresh = Literal["auto", "never"]
-# Between two looks at the files a query costs no git call. A look is worth at most a tenth of the time, and
-# there is one at least every second: a saved file is visible within a second, on small repositories sooner.
-_RECHECK_SHARE = 10.0
-_RECHECK_S = 1.0
+    from codenib.serving.rank import Ranked
 
 
 class Workspace:
@@ -39,12 +36,17 @@ class Workspace:
     first use and maintained when files changed, which the answer reports as `refreshed`.
     """
 
-    def __init__(self, path: str | Path = ".", *, progress: Progress = silent) -> None:
+    def __init__(
+        self,
+        path: str | Path = ".",
+        *,
+        progress: Progress = silent,
+        open_embedder: OpenEmbedder = open_named,
+    ) -> None:
         self._repository = locate(Path(path))
         self._store = Store(self._repository.key)
-        self._compiler = IndexCompiler(self._repository, self._store, progress)
-        self._pinned: dict[tuple[str, bool], Pinned] = {}  # by snapshot and whether it may be stale
-        self._recent: dict[str | None, tuple[float, Pinned]] = {}  # by revision: good until then
+        self._compiler = IndexCompiler(self._repository, self._store, progress, open_embedder=open_embedder)
+        self._pins = Pins(self._compiler)
 
     @property
     def root(self) -> Path:
@@ -66,8 +68,8 @@ class Workspace:
 
     def close(self) -> None:
         """Let go of the opened views."""
-        self._pinned.clear()
-        self._recent.clear()
+        self._pins.clear()
+        self._compiler.dense.close()
 
     # -- asking
 
@@ -84,21 +86,22 @@ class Workspace:
         refresh: Refresh = "auto",
     ) -> Answer:
         """Units (or files) ranked by how well they match `query`, best first."""
-        from codenib.serving.search import search_pinned
-
         if not query.strip():
             raise InputError("the query is empty", hint="codenib search 'what to look for'")
         started = time.perf_counter()
-        pinned, refreshed = self._pin(ViewKind.LEXICAL, at, refresh)
+        kind = ViewKind.DENSE if route == Route.SEMANTIC else ViewKind.LEXICAL
+        if kind is ViewKind.DENSE and refresh == "auto":
+            self._compiler.dense.open_now()  # a wrong embedder fails before any work
+        pinned, refreshed = self._pins.pin(kind, at, refresh)
         chosen = plan(route, pinned.manifest.capabilities, k)
-        ranked, items = search_pinned(pinned, query, chosen, level, tests, path_filter(paths))
+        ranked, items = self._run(pinned, query, chosen, level, tests, path_filter(paths))
         return Answer(
             items,
             pinned.ref,
             chosen,
             ranked.total,
             ranked.total > len(items),
-            coverage_of(pinned.manifest, ViewKind.LEXICAL),
+            coverage_of(pinned.manifest, kind),
             time.perf_counter() - started,
             refreshed,
         )
@@ -122,7 +125,7 @@ class Workspace:
 
         started = time.perf_counter()
         kind = ViewKind.ZOEKT if backend == "zoekt" else ViewKind.TRIGRAM
-        pinned, refreshed = self._pin(kind, at, refresh)
+        pinned, refreshed = self._pins.pin(kind, at, refresh)
         matches, provider = regex_pinned(
             pinned,
             pattern,
@@ -162,7 +165,7 @@ class Workspace:
         """Lines `start` to `end` of a file (all of it by default), as the snapshot has them."""
         from codenib.units.languages import language_hint
 
-        pinned, _ = self._pin(None, at, refresh)
+        pinned, _ = self._pins.pin(None, at, refresh)
         name = self._inside(path)
         lines = _lines(pinned.text(name))
         first, last = start or 1, min(end or len(lines), len(lines))
@@ -175,7 +178,7 @@ class Workspace:
 
     def units(self, path: str, *, at: str | None = None, refresh: Refresh = "auto") -> list[SourceUnit]:
         """The source units of a file, outermost first."""
-        pinned, _ = self._pin(None, at, refresh)
+        pinned, _ = self._pins.pin(None, at, refresh)
         name = self._inside(path)
         found, text = pinned.units(name)
         if found.skip:
@@ -201,22 +204,31 @@ class Workspace:
         *,
         at: str | None = None,
         rebuild: bool = False,
+        embedder: str | None = None,
+        family: str | None = None,
+        documents: str | None = None,
     ) -> Outcome:
-        """Build or maintain these views of a revision, or of the worktree as it is now."""
-        self._recent.clear()
-        with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
-            snapshot = self._compiler.take(at)
-            return self._compiler.ensure(snapshot, views, head=at is None, rebuild=rebuild)
+        """Build or maintain these views of a revision, or of the worktree as it is now.
+
+        The last three choose the dense view: what embeds, how vectors are organised (`flat`, `ivf`, `hnsw`)
+        and what a document is (`L2`, `L0`). They are kept for later updates.
+        """
+        if ViewKind.DENSE not in views:
+            if embedder or family or documents:
+                raise InputError("an embedder is for the dense view", hint="codenib index --views dense")
+            return self._index(views, at, rebuild)
+        with self._compiler.dense.asked(embedder, family, documents):
+            return self._index(views, at, rebuild)
 
     def update(self) -> Outcome:
         """Bring the views that this worktree has up to now; all default views when it has none."""
-        return self.index(self._views_of_head())
+        return self._index(self._pins.views_of_head(), None, False)
 
     def verify(
         self, views: Sequence[ViewKind] | None = None, *, at: str | None = None
     ) -> dict[ViewKind, list[str]]:
         """Rebuild beside the maintained views and compare; the differences by view, empty when equal."""
-        return self._compiler.verify(self._compiler.take(at), views or self._views_of_head())
+        return self._compiler.verify(self._compiler.take(at), views or self._pins.views_of_head())
 
     def status(self) -> StatusReport:
         """What is indexed, for which snapshot, and what changed since."""
@@ -224,93 +236,36 @@ class Workspace:
 
     def texts(self, items: Sequence[Evidence], *, at_snapshot: str) -> list[str]:
         """The source text of each result, from the snapshot that answered."""
-        pinned = (
-            self._pinned.get((at_snapshot, False))
-            or self._pinned.get((at_snapshot, True))
-            or self._open(self._manifest(at_snapshot), None, stale=False)
-        )
+        pinned = self._pins.of_snapshot(at_snapshot)
         names = sorted({item.path for item in items})
         found = {name: _lines(text) for name, text in zip(names, pinned.texts(names), strict=True)}
         return ["\n".join(found[item.path][item.start_line - 1 : item.end_line]) for item in items]
 
-    # -- pinning
+    def _run(
+        self,
+        pinned: Pinned,
+        query: str,
+        chosen: Plan,
+        level: Literal["unit", "file"],
+        tests: Literal["include", "exclude", "lower"],
+        accepts: Callable[[str], bool] | None,
+    ) -> tuple[Ranked, tuple[Evidence, ...]]:
+        if chosen.route is Route.SEMANTIC:
+            from codenib.serving.semantic import semantic_pinned
 
-    def _pin(self, kind: ViewKind | None, at: str | None, refresh: Refresh) -> tuple[Pinned, str]:
-        """The opened views of the snapshot to answer for; `kind` must be among them."""
-        if refresh == "never" and at is None:
-            return self._pin_published(kind), ""
-        until, recent = self._recent.get(at, (0.0, None))
-        if (
-            recent is not None
-            and time.monotonic() < until
-            and (kind is None or kind in recent.manifest.views)
-        ):
-            with suppress(StateError):  # not opened before, and swept since: look again
-                recent.hold(kind)
-                return recent, ""
+            fields = pinned.manifest.views[ViewKind.DENSE].fields
+            embedder = self._compiler.dense.embedder_of(fields)
+            return semantic_pinned(pinned, embedder, query, chosen, level, tests, accepts)
+        from codenib.serving.search import search_pinned
+
+        return search_pinned(pinned, query, chosen, level, tests, accepts)
+
+    def _index(self, views: Sequence[ViewKind], at: str | None, rebuild: bool) -> Outcome:
+        self._pins.look_again()
+        later = {} if rebuild or at is not None else self._pins.left_for_later(views)
         with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
-            pinned, outcome = self._pin_current(kind, at)
-        return pinned, describe_refresh(outcome)
-
-    def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
-        started = time.monotonic()
-        snapshot = self._compiler.take(at)
-        look_s = time.monotonic() - started
-        views = self._views_of_head()
-        if kind is not None and kind not in views:
-            views = (*views, kind)
-        while True:
-            outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False)
-            try:
-                pinned = self._open(outcome.manifest, kind, stale=False)
-            except StateError:
-                if self._store.manifest(snapshot.id) == outcome.manifest:
-                    raise  # damaged; otherwise another writer swept it before it was open
-                continue
-            good_s = min(_RECHECK_SHARE * look_s, _RECHECK_S)
-            self._recent[at] = (time.monotonic() + good_s, pinned)
-            return pinned, outcome
-
-    def _pin_published(self, kind: ViewKind | None) -> Pinned:
-        while True:
-            head = self._store.head(self._repository.worktree_key)
-            manifest = self._store.manifest(head) if head else None
-            try:
-                if manifest is None:
-                    raise StateError(f"{self.root} was never indexed", hint="codenib index")
-                return self._open(manifest, kind, stale=True)
-            except StateError:
-                if self._store.head(self._repository.worktree_key) == head and (
-                    head is None or self._store.manifest(head) == manifest
-                ):
-                    raise  # otherwise a writer moved on before it was open: take the newest
-
-    def _manifest(self, snapshot: str) -> RepoManifest:
-        manifest = self._store.manifest(snapshot)
-        if manifest is None:
-            raise StateError(f"snapshot {snapshot} is no longer published", hint="codenib update")
-        return manifest
-
-    def _open(self, manifest: RepoManifest, kind: ViewKind | None, *, stale: bool) -> Pinned:
-        """The views of a manifest, with `kind` open, so that later sweeps cannot reach the answer."""
-        from codenib.serving.pinned import Pinned
-
-        key = (manifest.snapshot, stale)
-        pinned = self._pinned.get(key)
-        if pinned is None or pinned.manifest != manifest:
-            pinned = Pinned(self._store, manifest, self._compiler.source, stale=stale)
-        pinned.hold(kind)
-        while key not in self._pinned and len(self._pinned) >= 4:  # a few revisions at once; the oldest goes
-            self._pinned.pop(next(iter(self._pinned)))
-        self._pinned[key] = pinned
-        return pinned
-
-    def _views_of_head(self) -> tuple[ViewKind, ...]:
-        head = self._store.head(self._repository.worktree_key)
-        manifest = self._store.manifest(head) if head else None
-        # Zoekt's shards are rebuilt whole, so only a question for them pays for them.
-        kept = tuple(kind for kind in manifest.views if kind is not ViewKind.ZOEKT) if manifest else ()
-        return kept or DEFAULT_VIEWS
+            snapshot = self._compiler.take(at)
+            return self._compiler.ensure(snapshot, views, head=at is None, rebuild=rebuild, later=later)
 
     def _inside(self, path: str) -> str:
         """`path` relative to the repository's root, however the caller wrote it."""

@@ -50,7 +50,7 @@ def search(
     no_refresh: bool,
     json_output: bool,
 ) -> None:
-    """Find code by the words that it and QUERY share, best first.
+    """Find code by the words that it and QUERY share, or with `--route semantic` by meaning; best first.
 
     Indexes the repository first when it never was, and updates the views when files changed.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -13,17 +14,32 @@ from codenib.compiler.registry import DEFAULT_VIEWS, parse_views
 from codenib.core.views import Status, ViewKind
 from codenib.serving.report import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
+from codenib.views.dense.profile import LEVELS, Family
 
 
 @click.command()
 @click.option("--rebuild", is_flag=True, help="Forget what is published for this repository and build anew.")
+@click.option("--embedder", metavar="SPEC", help="What embeds the dense view's documents (default: static).")
+@click.option("--family", type=click.Choice(list(Family)), help="How the dense view's vectors are organised.")
+@click.option("--documents", type=click.Choice([level.name for level in LEVELS]), help="What is embedded.")
 @shared(views_option, at_revision, as_json)
 @click.pass_obj
-def index(repository: str, rebuild: bool, views: str | None, at: str | None, json_output: bool) -> None:
+def index(
+    repository: str,
+    rebuild: bool,
+    embedder: str | None,
+    family: str | None,
+    documents: str | None,
+    views: str | None,
+    at: str | None,
+    json_output: bool,
+) -> None:
     """Build the views of this repository, from the nearest snapshot that has them."""
     wanted = parse_views(views) if views else DEFAULT_VIEWS
     with opened(repository, quiet=json_output) as (workspace, progress):
-        outcome = workspace.index(wanted, at=at, rebuild=rebuild)
+        outcome = workspace.index(
+            wanted, at=at, rebuild=rebuild, embedder=embedder, family=family, documents=documents
+        )
         progress.close()
     _report(outcome, wanted, json_output)
 
@@ -99,6 +115,8 @@ def _print_status(report: StatusReport) -> None:
         click.echo("  not indexed: run `codenib index`")
     elif report.fresh:
         click.echo(f"  {click.style('fresh', fg='green')}: every view answers for the files as they are")
+    elif report.indexed_snapshot == report.snapshot:
+        click.echo(f"  {click.style('fresh', fg='green')}, but for views that are not: see below")
     else:
         click.echo(
             f"  {click.style('stale', fg='yellow')}: {report.added:,} added, {report.changed:,} changed, "
@@ -109,6 +127,8 @@ def _print_status(report: StatusReport) -> None:
         counts = ", ".join(f"{count:,} {name}" for name, count in shown.items())
         cost = f"{human_size(record.size_bytes)}; {record.how} in {record.seconds:.2f} s"
         click.echo(f"  {kind:<8} {record.status:<6} {record.error or f'{counts}; {cost}'}")
+        if kind is ViewKind.DENSE:
+            click.echo(f"  {'':<15} {_model(record.fields)}")
     if report.skipped:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
         click.echo(f"  skipped: {reasons}")
@@ -116,6 +136,12 @@ def _print_status(report: StatusReport) -> None:
         f"  store: {human_size(report.size_bytes)} in {report.manifests} snapshots, "
         f"{human_size(report.shared_bytes)} of shared records; {report.store}"
     )
+
+
+def _model(fields: Mapping[str, str]) -> str:
+    """The identity of a dense view's embedder."""
+    model, identity = fields.get("model") or "unknown", fields.get("identity") or "not opened"
+    return f"{model} [{identity}] by {fields.get('embedder')}, {fields.get('family')}, {fields.get('level')}"
 
 
 @click.command()

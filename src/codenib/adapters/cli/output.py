@@ -41,6 +41,7 @@ class ProgressDisplay:
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._stage = ""
+        self._since = 0.0  # when the stage began
         self._said = 0.0
 
     def __enter__(self) -> Self:
@@ -68,30 +69,52 @@ class ProgressDisplay:
         now = time.monotonic()
         if total <= 1:
             return
+        self._begin(stage, now)
         if now - self._said >= _PLAIN_EVERY_S or done == total:
             self._said = now
-            click.echo(f"{stage} {done:,}/{total:,}", err=True)
+            click.echo(f"{stage} {done:,}/{total:,}{pace(done, total, now - self._since)}", err=True)
 
     def _draw(self, stage: str, done: int, total: int) -> None:
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 
             self._bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
                 MofNCompleteColumn(),
-                TimeRemainingColumn(compact=True),
+                TextColumn("{task.fields[pace]}"),
                 console=Console(stderr=True),
                 transient=True,
             )
             self._bar.start()
-        if stage != self._stage or self._task is None:
+        now = time.monotonic()
+        if self._begin(stage, now) or self._task is None:
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._stage = stage
-            self._task = self._bar.add_task(stage, total=total if total > 1 else None)
-        self._bar.update(self._task, completed=done, total=total if total > 1 else None)
+            self._task = self._bar.add_task(stage, total=None, pace="")
+        shown = pace(done, total, now - self._since)
+        self._bar.update(self._task, completed=done, total=total if total > 1 else None, pace=shown)
+
+    def _begin(self, stage: str, now: float) -> bool:
+        """Whether this is a new stage; its pace is counted from now."""
+        new = stage != self._stage
+        if new:
+            self._stage, self._since = stage, now
+        return new
+
+
+def pace(done: int, total: int, seconds: float) -> str:
+    """How fast work goes, and how long it will take.
+
+    >>> pace(300, 1200, 2.0)
+    ' (150/s, 6 s left)'
+    """
+    if not done or seconds <= 0:
+        return ""
+    rate = done / seconds
+    left = f", {(total - done) / rate:,.0f} s left" if done < total else ""
+    return f" ({rate:,.0f}/s{left})"
 
 
 @contextmanager

@@ -1,0 +1,135 @@
+"""Which dense view a repository has: what is asked, recorded and in the environment in, its builder out.
+
+What `index` asks for comes first, then what the worktree's last manifest records, then the environment, then
+the embedded model. No embedder is opened to find out whether the view is current: its recorded identity is
+today's until the embedder is opened and says otherwise. Cheap to import.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
+
+from codenib.core.embedding import Embedder, OpenEmbedder
+from codenib.core.errors import StateError
+from codenib.core.protocols import Progress
+from codenib.core.views import ArtifactProfile, ViewKind
+from codenib.manifest.embeddings import EmbeddingCache
+from codenib.manifest.store import Store
+from codenib.views.dense.profile import DenseSetting, dense_profile, make_setting
+
+if TYPE_CHECKING:  # numpy and more, which a no-op never needs
+    from codenib.views.dense.view import DenseViewBuilder
+
+EMBEDDER = "CODENIB_EMBEDDER"
+
+
+def open_named(spec: str) -> Embedder:
+    """The embedder of a spec, by the rules of the product."""
+    from codenib.views.dense.embedders.choose import open_embedder
+
+    return open_embedder(spec)
+
+
+class DenseChoice:
+    """The dense view of one worktree, and the embedders that it opened; each is opened once."""
+
+    def __init__(
+        self, store: Store, worktree: str, progress: Progress, open_embedder: OpenEmbedder = open_named
+    ) -> None:
+        self._store = store
+        self._worktree = worktree
+        self._progress = progress
+        self._open = open_embedder
+        self._asked: tuple[str | None, str | None, str | None] = (None, None, None)
+        self._setting: DenseSetting | None = None
+        self._recorded: Mapping[str, str] = {}
+        self._builder: DenseViewBuilder | None = None
+        self._embedders: dict[str, Embedder] = {}
+        self._vectors: EmbeddingCache | None = None
+
+    @contextmanager
+    def asked(
+        self, spec: str | None = None, family: str | None = None, level: str | None = None
+    ) -> Iterator[None]:
+        """Choose for a while, and open the embedder: a wrong choice fails before any work."""
+        self._asked = (spec or os.environ.get(EMBEDDER) or None, family, level)
+        try:
+            self.settle()
+            self.open_now()
+            yield
+        finally:
+            self._asked = (None, None, None)
+
+    def open_now(self) -> None:
+        """Open the embedder of the view, where that was not done yet."""
+        self.open((self._setting or self.settle()).spec)
+
+    def settle(self) -> DenseSetting:
+        """Look again at what is asked and recorded; a builder of another setting is let go."""
+        spec, family, level = self._asked
+        self._recorded = self._of_head()
+        if not self._recorded:
+            spec = spec or os.environ.get(EMBEDDER) or None
+        setting = make_setting(self._recorded, spec=spec, family=family, level=level)
+        if setting != self._setting:
+            self._setting, self._builder = setting, None
+        return setting
+
+    def profile(self) -> ArtifactProfile:
+        """The profile that the view built now would have, without opening an embedder for it."""
+        setting = self._setting or self.settle()
+        if setting.spec in self._embedders:
+            return self.builder().profile()
+        same = self._recorded.get("embedder") == setting.spec
+        identity, model = (self._recorded.get(name, "") if same else "" for name in ("identity", "model"))
+        return dense_profile(setting, identity, model)
+
+    def builder(self) -> DenseViewBuilder:
+        """The builder of the view; its embedder is opened when it is first needed."""
+        if self._builder is None:
+            from codenib.views.dense.view import DenseViewBuilder
+
+            setting = self._setting or self.settle()
+            self._builder = DenseViewBuilder(setting, self.open, self._cache, self._progress)
+        return self._builder
+
+    def open(self, spec: str) -> Embedder:
+        """The embedder of a spec."""
+        if spec not in self._embedders:
+            self._embedders[spec] = self._open(spec)
+        return self._embedders[spec]
+
+    def embedder_of(self, fields: Mapping[str, str]) -> Embedder:
+        """The embedder for questions to a view with these profile fields; another one is refused."""
+        spec = fields.get("embedder", "")
+        embedder = self.open(spec)
+        if embedder.identity.digest != fields.get("identity"):
+            raise StateError(
+                f"the dense view was made by {fields.get('model')} ({fields.get('identity')}); "
+                f"{spec!r} is now {embedder.identity.model} ({embedder.identity.digest})",
+                hint="codenib index --views dense",
+            )
+        return embedder
+
+    def close(self) -> None:
+        """Let go of the embedding cache."""
+        if self._vectors is not None:
+            self._vectors.close()
+            self._vectors = None
+
+    def _cache(self) -> EmbeddingCache:
+        if self._vectors is None:
+            self._vectors = self._store.open_embeddings()
+        return self._vectors
+
+    def _of_head(self) -> Mapping[str, str]:
+        """The profile fields that the worktree's last manifest records of its dense view."""
+        head = self._store.head(self._worktree)
+        with suppress(StateError):  # an unreadable manifest records nothing
+            manifest = self._store.manifest(head) if head else None
+            record = manifest.views.get(ViewKind.DENSE) if manifest else None
+            return record.fields if record else {}
+        return {}

@@ -1,0 +1,140 @@
+"""A question's view and revision in, the opened views of one snapshot out: fresh, recent or published."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Literal
+
+from codenib.compiler.compiler import IndexCompiler, Outcome
+from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.core.errors import StateError
+from codenib.core.views import RepoManifest, ViewKind, ViewRecord
+from codenib.serving.report import describe_refresh
+
+if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
+    from codenib.serving.pinned import Pinned
+
+Refresh = Literal["auto", "never"]
+# Between two looks at the files a query costs no git call. A look is worth at most a tenth of the time, and
+# there is one at least every second: a saved file is visible within a second, on small repositories sooner.
+_RECHECK_SHARE = 10.0
+_RECHECK_S = 1.0
+_REVISIONS = 4  # opened at once; the oldest goes
+
+
+class Pins:
+    """The snapshots of one repository that are open."""
+
+    def __init__(self, compiler: IndexCompiler) -> None:
+        self._compiler = compiler
+        self._store = compiler.store
+        self._worktree = compiler.repository.worktree_key
+        self._pinned: dict[tuple[str, bool], Pinned] = {}  # by snapshot and whether it may be stale
+        self._recent: dict[str | None, tuple[float, Pinned]] = {}  # by revision: good until then
+
+    def clear(self) -> None:
+        """Let go of all."""
+        self._pinned.clear()
+        self._recent.clear()
+
+    def look_again(self) -> None:
+        """Trust no recent look at the files."""
+        self._recent.clear()
+
+    def pin(self, kind: ViewKind | None, at: str | None, refresh: Refresh) -> tuple[Pinned, str]:
+        """The opened views of the snapshot to answer for; `kind` must be among them."""
+        if refresh == "never" and at is None:
+            return self._pin_published(kind), ""
+        until, recent = self._recent.get(at, (0.0, None))
+        if (
+            recent is not None
+            and time.monotonic() < until
+            and (kind is None or kind in recent.manifest.views)
+        ):
+            with suppress(StateError):  # stale, or not opened before and swept since: look again
+                recent.hold(kind)
+                return recent, ""
+        with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
+            pinned, outcome = self._pin_current(kind, at)
+        return pinned, describe_refresh(outcome)
+
+    def of_snapshot(self, snapshot: str) -> Pinned:
+        """The opened views of a snapshot that answered before."""
+        pinned = self._pinned.get((snapshot, False)) or self._pinned.get((snapshot, True))
+        if pinned is not None:
+            return pinned
+        manifest = self._store.manifest(snapshot)
+        if manifest is None:
+            raise StateError(f"snapshot {snapshot} is no longer published", hint="codenib update")
+        return self._open(manifest, None, stale=False)
+
+    def views_of_head(self) -> tuple[ViewKind, ...]:
+        """The views that this worktree has; the default ones when it has none."""
+        # Zoekt's shards are rebuilt whole, so only a question for them pays for them.
+        return tuple(kind for kind in self._records_of_head() if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
+
+    def left_for_later(self, views: Sequence[ViewKind]) -> dict[ViewKind, ViewRecord]:
+        """The dense view of this worktree, when it is not among `views`: kept in mind, not brought up."""
+        if ViewKind.DENSE in views:
+            return {}
+        with suppress(StateError):  # an unreadable manifest is in nobody's way
+            dense = self._records_of_head().get(ViewKind.DENSE)
+            return {ViewKind.DENSE: dense} if dense is not None else {}
+        return {}
+
+    def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
+        started = time.monotonic()
+        snapshot = self._compiler.take(at)
+        look_s = time.monotonic() - started
+        # Only a semantic question waits for embeddings: loading a model may take longer than all the rest.
+        views = tuple(each for each in self.views_of_head() if each is not ViewKind.DENSE or each is kind)
+        if kind is not None and kind not in views:
+            views = (*views, kind)
+        later = self.left_for_later(views) if at is None else {}
+        while True:
+            outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False, later=later)
+            try:
+                pinned = self._open(outcome.manifest, kind, stale=False)
+            except StateError:
+                if self._store.manifest(snapshot.id) == outcome.manifest:
+                    raise  # damaged; otherwise another writer swept it before it was open
+                continue
+            good_s = min(_RECHECK_SHARE * look_s, _RECHECK_S)
+            self._recent[at] = (time.monotonic() + good_s, pinned)
+            return pinned, outcome
+
+    def _pin_published(self, kind: ViewKind | None) -> Pinned:
+        while True:
+            head = self._store.head(self._worktree)
+            manifest = self._store.manifest(head) if head else None
+            try:
+                if manifest is None:
+                    root = self._compiler.repository.root
+                    raise StateError(f"{root} was never indexed", hint="codenib index")
+                return self._open(manifest, kind, stale=True)
+            except StateError:
+                if self._store.head(self._worktree) == head and (
+                    head is None or self._store.manifest(head) == manifest
+                ):
+                    raise  # otherwise a writer moved on before it was open: take the newest
+
+    def _open(self, manifest: RepoManifest, kind: ViewKind | None, *, stale: bool) -> Pinned:
+        """The views of a manifest, with `kind` open, so that later sweeps cannot reach the answer."""
+        from codenib.serving.pinned import Pinned
+
+        key = (manifest.snapshot, stale)
+        pinned = self._pinned.get(key)
+        if pinned is None or pinned.manifest != manifest:
+            pinned = Pinned(self._store, manifest, self._compiler.source, stale=stale)
+        pinned.hold(kind)
+        while key not in self._pinned and len(self._pinned) >= _REVISIONS:
+            self._pinned.pop(next(iter(self._pinned)))
+        self._pinned[key] = pinned
+        return pinned
+
+    def _records_of_head(self) -> Mapping[ViewKind, ViewRecord]:
+        head = self._store.head(self._worktree)
+        manifest = self._store.manifest(head) if head else None
+        return manifest.views if manifest else {}

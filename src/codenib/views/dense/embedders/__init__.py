@@ -1,0 +1,1 @@
+"""Embedders: texts in, vectors out. `choose.open_embedder` opens one by its spec."""
