@@ -86,7 +86,7 @@ def main() -> None:
     args = options.parse_args()
     torch.manual_seed(args.seed)
     rng = np.random.default_rng(args.seed)
-    data = dict(np.load(args.data / "pairs.npz"))
+    data = {**np.load(args.data / "documents.npz"), **np.load(args.data / "pairs.npz")}
     words = (args.data / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
     initial = args.data / "initial.npy"
     table = (

@@ -14,6 +14,17 @@ def test_auto_takes_the_lexical_route_and_says_why() -> None:
     assert (chosen.route, chosen.k_retrieve, chosen.reason) == (Route.LEXICAL, 7, "the only ranked view")
 
 
+def test_auto_uses_both_ranked_views_when_both_are_fresh() -> None:
+    fresh = {"ranked:lexical", "ranked:semantic", "ranked:semantic:instant"}
+    assert plan("auto", fresh, 5).route is Route.HYBRID
+
+
+def test_hybrid_without_the_dense_view_names_the_command_that_builds_it() -> None:
+    with pytest.raises(StateError) as caught:
+        plan("hybrid", {"ranked:lexical"}, 10)
+    assert caught.value.hint == "codenib index --views dense"
+
+
 def test_an_explicit_route_is_honoured() -> None:
     assert plan("lexical", {"ranked:lexical"}, 1).reason == "asked for"
 
@@ -31,9 +42,9 @@ def test_the_semantic_route_is_honoured_or_refused_never_changed() -> None:
     assert caught.value.hint == "codenib index --views dense"
 
 
-def test_auto_stays_lexical_beside_a_dense_view() -> None:
+def test_auto_never_waits_for_a_model_that_is_not_the_embedded_one() -> None:
     chosen = plan("auto", {"ranked:lexical", "ranked:semantic"}, 3)
-    assert (chosen.route, chosen.reason) == (Route.LEXICAL, "the default")
+    assert chosen.route is Route.LEXICAL
 
 
 def test_a_missing_view_names_the_command_that_builds_it() -> None:

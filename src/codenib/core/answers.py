@@ -12,6 +12,7 @@ class Route(StrEnum):
 
     LEXICAL = "lexical"
     SEMANTIC = "semantic"
+    HYBRID = "hybrid"
 
 
 @dataclass(frozen=True, slots=True)

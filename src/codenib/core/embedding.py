@@ -12,6 +12,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
+EMBEDDED = "codenib-static"  # the model that ships in the package
+
+
 @dataclass(frozen=True, slots=True)
 class EmbedderIdentity:
     """Everything that decides a vector besides the text, so that vectors of different models never mix."""

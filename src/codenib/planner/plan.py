@@ -8,7 +8,8 @@ from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
 
 ROUTES = ("auto", *(route.value for route in Route))
-_VIEWS = {Route.LEXICAL: "lexical", Route.SEMANTIC: "dense"}
+_LEXICAL, _DENSE = ("lexical", "ranked:lexical"), ("dense", "ranked:semantic")
+_NEEDS = {Route.LEXICAL: (_LEXICAL,), Route.SEMANTIC: (_DENSE,), Route.HYBRID: (_LEXICAL, _DENSE)}
 
 
 def plan(route: str, capabilities: Collection[str], k: int) -> Plan:
@@ -21,11 +22,19 @@ def plan(route: str, capabilities: Collection[str], k: int) -> Plan:
         raise InputError(f"unknown route {route!r}", hint=f"codenib search --route {'|'.join(ROUTES)}")
     if k < 1:
         raise InputError(f"-k must be at least 1, not {k}", hint="codenib search -k 10 QUERY")
-    chosen = Route.SEMANTIC if route == Route.SEMANTIC else Route.LEXICAL
-    if f"ranked:{chosen}" not in capabilities:
-        view = _VIEWS[chosen]
-        raise StateError(f"the {view} view is not available", hint=f"codenib index --views {view}")
-    if route != "auto":
-        return Plan(chosen, k, "asked for")
-    only = f"ranked:{Route.SEMANTIC}" not in capabilities
-    return Plan(chosen, k, "the only ranked view" if only else "the default")
+    if route == "auto":
+        return _choose(capabilities, k)
+    chosen = Route(route)
+    for view, capability in _NEEDS[chosen]:
+        if capability not in capabilities:
+            raise StateError(f"the {view} view is not available", hint=f"codenib index --views {view}")
+    return Plan(chosen, k, "asked for")
+
+
+def _choose(capabilities: Collection[str], k: int) -> Plan:
+    """Both ranked views when both are fresh and the embedder is at hand, else the lexical one."""
+    if "ranked:lexical" not in capabilities:
+        raise StateError("the lexical view is not available", hint="codenib index --views lexical")
+    if "ranked:semantic:instant" in capabilities:
+        return Plan(Route.HYBRID, k, "both ranked views are fresh")
+    return Plan(Route.LEXICAL, k, "the only ranked view")

@@ -21,6 +21,9 @@ from codenib.views.trigram.read import TrigramView
 from codenib.views.trigram.zoekt import ZoektView
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from codenib.views.dense.store import CodeVectorStore
 
 
@@ -62,6 +65,13 @@ class Pinned:
         from codenib.views.dense.store import CodeVectorStore  # only semantic questions pay for it
 
         return CodeVectorStore(self._artifact(ViewKind.DENSE))
+
+    @cached_property
+    def unit_of_vector(self) -> NDArray[np.int64]:
+        """For each row of the dense view its unit in the lexical view, or -1."""
+        from codenib.serving.hybrid import match_rows
+
+        return match_rows(self)
 
     @cached_property
     def files(self) -> dict[str, str]:

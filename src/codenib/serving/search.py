@@ -12,6 +12,7 @@ from codenib.core.source import Mark
 from codenib.serving.pinned import Pinned
 from codenib.serving.rank import Ranked, Tests, rank
 from codenib.views.lexical.query import query_terms
+from codenib.views.lexical.read import Scores
 from codenib.views.trigram.match import Matches
 
 _SHOWN_TERMS = 8
@@ -24,10 +25,13 @@ def search_pinned(
     level: Literal["unit", "file"],
     tests: Tests,
     accepts: Callable[[str], bool] | None,
+    lift: Callable[[Scores], Scores] | None = None,
 ) -> tuple[Ranked, tuple[Evidence, ...]]:
-    """Run a ranked plan."""
+    """Run a ranked plan over the lexical view; `lift` may add what another view knows."""
     view = pinned.lexical
     scores = view.score(query_terms(query))
+    if lift is not None:
+        scores = lift(scores)
     allowed = None
     if accepts is not None:
         allowed = np.fromiter((accepts(path) for path in view.paths), bool, len(view.paths))

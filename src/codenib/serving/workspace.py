@@ -27,6 +27,7 @@ from codenib.snapshot.repository import locate
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.pinned import Pinned
     from codenib.serving.rank import Ranked
+    from codenib.views.lexical.read import Scores
 
 
 class Workspace:
@@ -89,7 +90,7 @@ class Workspace:
         if not query.strip():
             raise InputError("the query is empty", hint="codenib search 'what to look for'")
         started = time.perf_counter()
-        kind = ViewKind.DENSE if route == Route.SEMANTIC else ViewKind.LEXICAL
+        kind = ViewKind.DENSE if route in (Route.SEMANTIC, Route.HYBRID) else ViewKind.LEXICAL
         if kind is ViewKind.DENSE and refresh == "auto":
             self._compiler.dense.open_now()  # a wrong embedder fails before any work
         pinned, refreshed = self._pins.pin(kind, at, refresh)
@@ -250,15 +251,21 @@ class Workspace:
         tests: Literal["include", "exclude", "lower"],
         accepts: Callable[[str], bool] | None,
     ) -> tuple[Ranked, tuple[Evidence, ...]]:
+        from codenib.serving.search import search_pinned
+
+        if chosen.route is Route.LEXICAL:
+            return search_pinned(pinned, query, chosen, level, tests, accepts)
+        embedder = self._compiler.dense.embedder_of(pinned.manifest.views[ViewKind.DENSE].fields)
         if chosen.route is Route.SEMANTIC:
             from codenib.serving.semantic import semantic_pinned
 
-            fields = pinned.manifest.views[ViewKind.DENSE].fields
-            embedder = self._compiler.dense.embedder_of(fields)
             return semantic_pinned(pinned, embedder, query, chosen, level, tests, accepts)
-        from codenib.serving.search import search_pinned
+        from codenib.serving.hybrid import fuse
 
-        return search_pinned(pinned, query, chosen, level, tests, accepts)
+        def lift(scores: Scores) -> Scores:
+            return fuse(pinned, embedder, query, scores)
+
+        return search_pinned(pinned, query, chosen, level, tests, accepts, lift)
 
     def _index(self, views: Sequence[ViewKind], at: str | None, rebuild: bool) -> Outcome:
         self._pins.look_again()

@@ -145,6 +145,10 @@ class CodeVectorStore:
         return self._header.identity
 
     @property
+    def model(self) -> str:
+        return self._header.model
+
+    @property
     def dimension(self) -> int:
         return self._header.dimension
 
@@ -188,6 +192,12 @@ class CodeVectorStore:
             self.language(file),
             Mark(int(self.marks[file])),
         )
+
+    def spans(self) -> Iterator[tuple[str, int]]:
+        """The path and first line of each row."""
+        starts = np.concatenate([np.zeros(0, np.int64), *(parts.rows["start"] for parts in self._parts)])
+        for file, start in zip(self.file_of.tolist(), starts[self._stored].tolist(), strict=True):
+            yield self.paths[file], start
 
     def vector(self, number: int) -> Floats:
         part, local = _within(self._first_row, int(self._stored[number]))

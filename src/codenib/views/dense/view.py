@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codenib.core.embedding import Embedder, OpenEmbedder, VectorCache
+from codenib.core.embedding import EMBEDDED, Embedder, OpenEmbedder, VectorCache
 from codenib.core.protocols import Deriver, Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
@@ -75,4 +75,6 @@ class DenseViewBuilder:
 def _facts(store: CodeVectorStore) -> ViewFacts:
     files = len(np.unique(store.file_of))
     counts = {"files": files, "documents": len(store), "dimension": store.dimension}
-    return ViewFacts(counts, ("ranked:semantic",))
+    # Only the embedded model answers on every machine at once, so only its vectors join `auto` unasked.
+    instant = ("ranked:semantic:instant",) if store.model == EMBEDDED else ()
+    return ViewFacts(counts, ("ranked:semantic", *instant))

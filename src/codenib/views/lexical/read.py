@@ -107,6 +107,7 @@ class LexicalView:
         self.file_of = self._gather("file", self._first_file)
         self.live = live_files[self.file_of]
         self.levels = self._gather("level", None)
+        self.starts = self._gather("start", None)
         self.unit_count = int(self.live.sum())
         self.marks = np.concatenate([np.zeros(0, "u1"), *(data.files["marks"] for data in self.segments)])
         lengths = np.where(self.live, self._gather("length", None), 0).astype(np.float64)

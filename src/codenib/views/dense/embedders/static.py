@@ -13,7 +13,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codenib.core.embedding import EmbedderIdentity
+from codenib.core.embedding import EMBEDDED, EmbedderIdentity
 from codenib.core.errors import StateError
 from codenib.views.dense.embedders.pieces import Pieces
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-NAME = "codenib-static"
 DIMENSION = 256
 _MODEL = Path(__file__).parent / "model"
 _FILES = ("vocabulary.txt", "vectors.npy", "weights.npy")
@@ -40,7 +39,7 @@ def static_identity() -> EmbedderIdentity:
         raise StateError(
             f"the embedded model is missing: {error}", hint="pip install --force-reinstall codenib"
         ) from error
-    return EmbedderIdentity(NAME, digest.hexdigest()[:16], DIMENSION, "weighted sum", True)
+    return EmbedderIdentity(EMBEDDED, digest.hexdigest()[:16], DIMENSION, "weighted sum", True)
 
 
 class StaticEmbedder:
@@ -77,8 +76,9 @@ class StaticEmbedder:
         import numpy as np
 
         weights = self._weights[side]
+        count = self._pieces.query_counts if side == _QUERY else self._pieces.counts
         for row, text in enumerate(texts):
-            counts = self._pieces.counts(text)
+            counts = count(text)
             if not counts:
                 continue
             ids = np.fromiter(counts.keys(), np.int64, len(counts))

@@ -1,0 +1,41 @@
+"""Both ranked views in one answer."""
+
+from __future__ import annotations
+
+from tests.gitrepo import GitRepo
+
+from codenib.core.answers import Route
+from codenib.core.views import ViewKind
+from codenib.serving.workspace import Workspace
+
+
+def test_hybrid_lifts_units_that_mean_the_query(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        lexical = {item.symbol: item.score for item in workspace.search("currency", route="lexical").items}
+        hybrid = {item.symbol: item.score for item in workspace.search("currency", route="hybrid").items}
+    assert hybrid.keys() >= lexical.keys()
+    assert hybrid["convert"] > lexical["convert"]
+
+
+def test_auto_becomes_hybrid_once_the_dense_view_is_there(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        assert workspace.search("currency").plan.route is Route.LEXICAL
+        workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE])
+        assert workspace.search("currency").plan.route is Route.HYBRID
+
+
+def test_hybrid_finds_nothing_for_nonsense(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        assert workspace.search("zzyzx qwfpgj", route="hybrid").total == 0
+
+
+def test_hybrid_answers_are_equal_after_maintenance_and_after_a_rebuild(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        workspace.search("total price", route="hybrid")
+        shop.write("shop/refund.py", "def refund_price(order):\n    return order.total\n")
+        workspace.update()
+        maintained = workspace.search("total price", route="hybrid")
+        workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE], rebuild=True)
+        rebuilt = workspace.search("total price", route="hybrid")
+    assert maintained.items == rebuilt.items
+    assert "shop/refund.py" in {item.path for item in maintained.items}
