@@ -1,7 +1,7 @@
 """Docstring to function within a repository, MRR: `python -m training.evaluate REPO.git ...`.
 
 The query is a docstring's first paragraph, the corpus every function of the repository without its docstring.
-Prints BM25 over the same documents with the code tokenizer, the static model, and both as a sum of z-scores.
+Prints BM25 over the same documents with the code tokenizer, the static model, and both as the hybrid route adds them.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ from pathlib import Path
 import numpy as np
 from training.mine import _worth, doc_pair, functions
 
+from codenib.serving.hybrid import SHORT_WEIGHT
 from codenib.snapshot.blobs import GitBlobs
 from codenib.units.marks import marks_of
 from codenib.units.tokens import terms_of, words_of
 from codenib.views.dense.embedders.static import open_static
 from codenib.views.lexical.query import query_terms
 from codenib.views.lexical.read import K1, PATH_WEIGHT, SYMBOL_WEIGHT, B
-
-DENSE_WEIGHT = 1.5  # the feasibility study's, for short questions
 
 
 def corpus(git_dir: str) -> tuple[list[str], list[tuple[str, int]]]:
@@ -82,6 +81,11 @@ def z(values: np.ndarray) -> np.ndarray:
     return (values - values.mean()) / (values.std() or 1.0)
 
 
+def spread(values: np.ndarray) -> float:
+    found = values[values > 0]
+    return float(found.std()) if len(found) else 1.0
+
+
 def main(git_dirs: list[str]) -> None:
     model = open_static()
     means = []
@@ -97,7 +101,7 @@ def main(git_dirs: list[str]) -> None:
             for name, values in (
                 ("bm25", lexical),
                 ("static", dense),
-                ("fused", z(lexical) + DENSE_WEIGHT * z(dense)),
+                ("fused", lexical + SHORT_WEIGHT * spread(lexical) * np.maximum(z(dense), 0)),
             ):
                 gains[name].append(1 / (1 + int((values > values[gold]).sum())))
         row = {name: float(np.mean(values)) for name, values in gains.items()}

@@ -7,7 +7,6 @@ import json
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,8 +15,7 @@ from codenib.views.dense.embedders.pieces import _WORD, Pieces, parts_of
 
 WHOLE = 25_000
 SUBWORDS = 7_000
-PAIRS = 24_000
-MAX_DOC = 224  # distinct pieces kept of a document, the first ones
+MAX_DOC = 192  # distinct pieces kept of a document, the first ones
 MAX_QUERY = 96
 KINDS = ("doc", "comment", "error", "commit")
 
@@ -51,13 +49,7 @@ def vocabulary(files: list[Path]) -> list[str]:
                     pieces[part[start : start + size]] += times * (size - 1)
     letters = [chr(code) for code in (*range(97, 123), *range(48, 58))]
     sub = [piece for piece, _ in pieces.most_common(SUBWORDS + len(held)) if piece not in held][:SUBWORDS]
-    together: Counter[str] = Counter()
-    for word, times in words.items():
-        for left, right in pairwise(parts_of(word)):
-            if len(left) > 1 and len(right) > 1:
-                together[f"{left} {right}"] += times
-    pairs = [pair for pair, _ in together.most_common(PAIRS)]
-    return list(dict.fromkeys([*letters, *whole, *sub, *pairs]))
+    return list(dict.fromkeys([*letters, *whole, *sub]))
 
 
 class Ragged:
@@ -102,7 +94,7 @@ def main(mined: Path, out: Path) -> None:
                 text = str(row["q"])
                 query = known.get(text)
                 if query is None:
-                    query = known[text] = queries.add(pieces.query_counts(text))
+                    query = known[text] = queries.add(pieces.counts(text))
                 pairs.append((query, first + int(row["i"]), KINDS.index(str(row["k"])), repository))
     np.savez_compressed(out / "documents.npz", **documents.arrays("doc"))
     np.savez_compressed(out / "pairs.npz", **queries.arrays("query"), pairs=np.array(pairs, np.int32))

@@ -21,7 +21,7 @@ def main(vocabulary: Path, out: Path, git_dirs: list[str]) -> None:
         for text in documents:
             rows.add(pieces.counts(text))
         for query, _ in pairs:
-            queries.add(pieces.query_counts(query))
+            queries.add(pieces.counts(query))
         arrays = {
             **rows.arrays("doc"),
             **queries.arrays("query"),

@@ -25,10 +25,13 @@ DIM = 256
 class Rows:
     """Ragged rows on the GPU."""
 
-    def __init__(self, data: dict[str, np.ndarray], name: str) -> None:
-        self.ids = torch.from_numpy(data[f"{name}_ids"].astype(np.int32)).cuda()
-        self.tf = (1 + torch.log(torch.from_numpy(data[f"{name}_tf"].astype(np.float32)).clamp(min=1))).cuda()
-        self.ends = torch.from_numpy(data[f"{name}_ends"]).cuda()
+    def __init__(self, data: dict[str, np.ndarray], name: str, pieces: int) -> None:
+        ids, tf, ends = data[f"{name}_ids"], data[f"{name}_tf"], data[f"{name}_ends"]
+        keep = ids < pieces
+        ends = np.concatenate([[0], np.cumsum(keep)])[ends]
+        self.ids = torch.from_numpy(ids[keep].astype(np.int32)).cuda()
+        self.tf = (1 + torch.log(torch.from_numpy(tf[keep].astype(np.float32)).clamp(min=1))).cuda()
+        self.ends = torch.from_numpy(ends.astype(np.int64)).cuda()
 
     def batch(self, rows: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         """Ids, tf weights and offsets of some rows."""
@@ -83,22 +86,35 @@ def main() -> None:
     options.add_argument("--chunk", type=int, default=1024, help="pairs of one repository in a batch")
     options.add_argument("--scale", type=float, default=20.0)
     options.add_argument("--decay", type=float, default=0.0)
+    options.add_argument("--runs", type=int, default=1, help="runs to average")
+    options.add_argument("--pieces", type=int, default=0, help="use only the first pieces of the vocabulary")
     args = options.parse_args()
-    torch.manual_seed(args.seed)
-    rng = np.random.default_rng(args.seed)
-    data = {**np.load(args.data / "documents.npz"), **np.load(args.data / "pairs.npz")}
     words = (args.data / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
-    initial = args.data / "initial.npy"
-    table = (
-        torch.from_numpy(np.load(initial).astype(np.float32))
-        if initial.exists()
-        else torch.randn(len(words), DIM) / 16
-    )
-    docs, queries = Rows(data, "doc"), Rows(data, "query")
-    pairs = data["pairs"]
-    held = rng.random(len(pairs)) < 0.01
-    train, test = pairs[~held], pairs[held]
-    model = Model(table, args.scale).cuda()
+    pieces = args.pieces or len(words)
+    data = {**np.load(args.data / "documents.npz"), **np.load(args.data / "pairs.npz")}
+    docs, queries = Rows(data, "doc", pieces), Rows(data, "query", pieces)
+    table = torch.from_numpy(np.load(args.data / "initial.npy")[:pieces].astype(np.float32))
+    states = []
+    for seed in range(args.seed, args.seed + args.runs):
+        model = train(args, seed, table, docs, queries, data["pairs"])
+        states.append({name: value.detach().clone() for name, value in model.state_dict().items()})
+        print("dev", seed, dev_mrr(model, args.data, pieces), flush=True)
+    # Runs that begin at the same table may be averaged, and the average forgets what single runs memorised.
+    model.load_state_dict({name: sum(state[name] for state in states) / len(states) for name in states[0]})
+    print("dev mean", dev_mrr(model, args.data, pieces), vars(args), flush=True)
+    args.out.mkdir(parents=True, exist_ok=True)
+    save(model, args.out, vars(args))
+
+
+def train(
+    args: argparse.Namespace, seed: int, table: torch.Tensor, docs: Rows, queries: Rows, pairs: np.ndarray
+) -> Model:
+    """One run."""
+    torch.manual_seed(seed)
+    rng = np.random.default_rng(seed)
+    held = np.random.default_rng(1).random(len(pairs)) < 0.01
+    known, test = pairs[~held], pairs[held]
+    model = Model(table.clone(), args.scale).cuda()
     optimizer = torch.optim.AdamW(
         [
             {"params": [model.table], "lr": args.lr, "weight_decay": args.decay},
@@ -106,10 +122,10 @@ def main() -> None:
             {"params": [model.scale], "lr": 1e-3, "weight_decay": 0.0},
         ]
     )
-    by_repository = [train[train[:, 3] == r] for r in np.unique(train[:, 3])]
+    by_repository = [known[known[:, 3] == r] for r in np.unique(known[:, 3])]
     sizes = np.array([len(part) for part in by_repository], float)
     shares = [float(share) for share in args.kinds.split(",")]
-    steps = int(args.epochs * len(train) / args.batch)
+    steps = int(args.epochs * len(known) / args.batch)
     started = time.time()
     for step in range(steps):
         for group in optimizer.param_groups:
@@ -138,9 +154,7 @@ def main() -> None:
                 f"{step}/{steps} loss {loss.item():.3f} held-out {report} {time.time() - started:.0f}s",
                 flush=True,
             )
-    print("dev", dev_mrr(model, args.data), vars(args), flush=True)
-    args.out.mkdir(parents=True, exist_ok=True)
-    save(model, args.out, vars(args))
+    return model
 
 
 @torch.no_grad()
@@ -160,13 +174,13 @@ def evaluate(model: Model, queries: Rows, docs: Rows, test: np.ndarray) -> str:
 
 
 @torch.no_grad()
-def dev_mrr(model: Model, folder: Path) -> str:
+def dev_mrr(model: Model, folder: Path, pieces: int) -> str:
     """Docstring to function in repositories that were not trained on, where `prepare_dev.py` left them."""
     model.eval()
     found = []
     for path in sorted(folder.glob("dev-*.npz")):
         data = dict(np.load(path))
-        docs, queries = Rows(data, "doc"), Rows(data, "query")
+        docs, queries = Rows(data, "doc", pieces), Rows(data, "query", pieces)
         d = model.embed(docs.batch(torch.arange(len(docs.ends) - 1, device="cuda")), 1, 0.0)
         q = model.embed(queries.batch(torch.arange(len(queries.ends) - 1, device="cuda")), 0, 0.0)
         gold = torch.from_numpy(data["gold"].astype(np.int64)).cuda()

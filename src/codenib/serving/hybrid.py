@@ -15,12 +15,13 @@ from numpy.typing import NDArray
 from codenib.core.embedding import Embedder
 from codenib.serving.pinned import Pinned
 from codenib.views.dense.embed import checked
+from codenib.views.lexical.query import without_noise
 from codenib.views.lexical.read import Scores
 
 # Measured with the embedded model. Issue texts name what they are about, so words carry them (development
-# rows, functions in the first ten: .594 at 0, .621 at 0.45, .624 at 0.6, .598 at 1.2); questions do not
-# (docstring to function, mean reciprocal rank of five repositories: .450 at 0, .569 at 1.5, .590 at 3).
-LONG_WEIGHT = 0.6
+# rows, functions in the first ten: .594 at 0, .616 at 0.6, .621 at 0.8, .619 at 1.0); questions do not
+# (docstring to function, mean reciprocal rank of five repositories: .450 at 0, .568 at 1.5, .594 at 3).
+LONG_WEIGHT = 0.8
 SHORT_WEIGHT = 3.0
 SHORT_TERMS = 24  # distinct query terms; a docstring's first paragraph has about ten, an issue hundreds
 
@@ -28,7 +29,7 @@ SHORT_TERMS = 24  # distinct query terms; a docstring's first paragraph has abou
 def fuse(pinned: Pinned, embedder: Embedder, query: str, scores: Scores) -> Scores:
     """`scores` with each unit lifted by its vector; units that neither view finds stay at zero."""
     dense = pinned.dense
-    vector = checked(embedder.embed_queries([query]), 1, embedder.identity)[0]
+    vector = checked(embedder.embed_queries([without_noise(query)]), 1, embedder.identity)[0]
     if not len(dense) or not vector.any():
         return scores
     near = dense.scores(vector)

@@ -55,7 +55,7 @@ def query_terms(text: str) -> list[Term]:
     counts: dict[str, int] = {}
     spelt: dict[str, str] = {}
     for part, boost in _parts(title, rest):
-        cleaned = _clean(part) or part
+        cleaned = without_noise(part)
         special = _identifiers(cleaned)
         for word in _WORD.findall(cleaned):
             named = boost * (IDENTIFIER_BOOST if word in special else 1.0)
@@ -81,10 +81,12 @@ def _parts(title: str, rest: str) -> Iterator[tuple[str, float]]:
         yield part, CODE_BLOCK if number % 2 else 1.0
 
 
-def _clean(text: str) -> str:
+def without_noise(text: str) -> str:
+    """A text without templates, links, images and hashes; as it was when nothing else is in it."""
+    cleaned = text
     for noise in _NOISE:
-        text = noise.sub(" ", text)
-    return text
+        cleaned = noise.sub(" ", cleaned)
+    return cleaned if cleaned.strip() else text
 
 
 def _identifiers(text: str) -> set[str]:

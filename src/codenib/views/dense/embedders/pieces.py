@@ -1,9 +1,7 @@
 """The embedded model's tokenizer: text in, counted piece numbers out.
 
 A word is split like an identifier (snake_case, camelCase, digits) and lower-cased; a part that the vocabulary
-does not hold whole is cut greedily into the longest pieces that it does hold. Two neighbouring parts of a
-word are one more piece where the vocabulary has them (`max age`); in a query those of two words too, so
-that "max age" finds `max_age`.
+does not hold whole is cut greedily into the longest pieces that it does hold.
 """
 
 from __future__ import annotations
@@ -11,7 +9,6 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+")
@@ -36,19 +33,6 @@ class Pieces:
         self._numbers: Mapping[str, int] = {piece: number for number, piece in enumerate(vocabulary)}
         self._known: dict[str, tuple[int, ...]] = {}
 
-    def query_counts(self, text: str) -> dict[int, int]:
-        """`counts`, and the pairs that two neighbouring words make."""
-        counts = self.counts(text)
-        before = ""
-        for word in _WORD.findall(text):
-            parts = parts_of(word)
-            if parts:
-                number = self._numbers.get(f"{before} {parts[0]}")
-                if number is not None:
-                    counts[number] = counts.get(number, 0) + 1
-                before = parts[-1]
-        return counts
-
     def counts(self, text: str) -> dict[int, int]:
         """How often each piece stands in a text, in order of first appearance."""
         counts: dict[int, int] = {}
@@ -62,12 +46,7 @@ class Pieces:
         return counts
 
     def _remember(self, word: str) -> tuple[int, ...]:
-        parts = parts_of(word)
-        pairs = (self._numbers.get(f"{left} {right}") for left, right in pairwise(parts))
-        numbers = (
-            *(number for part in parts for number in self.cut(part)),
-            *(number for number in pairs if number is not None),
-        )
+        numbers = tuple(number for part in parts_of(word) for number in self.cut(part))
         if len(self._known) > 1 << 19:
             self._known.clear()
         self._known[word] = numbers

@@ -76,9 +76,8 @@ class StaticEmbedder:
         import numpy as np
 
         weights = self._weights[side]
-        count = self._pieces.query_counts if side == _QUERY else self._pieces.counts
         for row, text in enumerate(texts):
-            counts = count(text)
+            counts = self._pieces.counts(text)
             if not counts:
                 continue
             ids = np.fromiter(counts.keys(), np.int64, len(counts))
