@@ -8,8 +8,6 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
-from importlib.util import find_spec
-from pathlib import Path
 
 import pytest
 from tests.adapters.cli.test_commands import FILES, Terminal
@@ -20,9 +18,6 @@ from codenib.adapters.cli.output import pace
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.views import ViewKind
 from codenib.serving.workspace import Workspace
-
-_EMBEDDERS = find_spec("codenib.views.dense.embedders")
-MODEL = Path(_EMBEDDERS.origin or "").parent / "model" / "vectors.npy" if _EMBEDDERS else Path("none")
 
 
 class _Endpoint(BaseHTTPRequestHandler):
@@ -108,7 +103,6 @@ def test_a_lexical_question_loads_no_faiss(terminal: Terminal) -> None:
     assert done.stdout.strip() == "[]"
 
 
-@pytest.mark.skipif(not MODEL.exists(), reason="the embedded model is not in the package")
 def test_the_embedded_model_answers_without_any_choice(terminal: Terminal) -> None:
     answer = terminal.json("search", "remove the session of a user", "--route", "semantic")
     assert {item["symbol"] for item in answer["results"]} <= {"save_session", "drop_session", "login"}
