@@ -84,7 +84,8 @@ def test_hnsw_finds_what_flat_finds(tmp_path: Path) -> None:
 
 def test_the_papers_parameters() -> None:
     assert [lists_of(count) for count in (0, 5, 39, 100, 10_000, 1_000_000)] == [1, 1, 1, 2, 256, 4000]
-    assert [probes_of(count) for count in (1, 4, 256)] == [1, 1, 26]
+    assert [probes_of(count, 0.1) for count in (1, 4, 256)] == [1, 1, 26]
+    assert [probes_of(count) for count in (1, 21, 256)] == [1, 16, 26]
 
 
 @pytest.mark.parametrize("family", list(Family))
