@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
+
 from tests.gitrepo import GitRepo
 
 from codenib.core.answers import Route
 from codenib.core.views import ViewKind
+from codenib.manifest.home import home
 from codenib.serving.workspace import Workspace
 
 
@@ -39,3 +43,16 @@ def test_hybrid_answers_are_equal_after_maintenance_and_after_a_rebuild(shop: Gi
         rebuilt = workspace.search("total price", route="hybrid")
     assert maintained.items == rebuilt.items
     assert "shop/refund.py" in {item.path for item in maintained.items}
+
+
+def test_verify_trusts_no_stored_vector_of_the_embedded_model(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        workspace.index([ViewKind.DENSE])
+    (vectors,) = home().glob("embeddings.sqlite")
+    with closing(sqlite3.connect(vectors)) as database, database:
+        database.execute("UPDATE records SET data = zeroblob(length(data))")
+    shop.write("shop/other.py", "def unrelated(value):\n    return value\n\n\nprint(unrelated)\n")
+    with Workspace(shop.path) as workspace:
+        workspace.index([ViewKind.DENSE], rebuild=True)  # takes the damaged vectors
+        found = workspace.verify([ViewKind.DENSE])
+    assert "shop/currency.py: vectors not equal" in found[ViewKind.DENSE]

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,7 +159,8 @@ class IndexCompiler:
                 out = Path(folder) / f"rebuilt-{kind}"
                 out.mkdir()
                 builder = self._builder(kind)
-                builder.build(snapshot, records, out)
+                with self.dense.embedding_anew(Path(folder)) if kind is ViewKind.DENSE else nullcontext():
+                    builder.build(snapshot, records, out)
                 self.progress(f"comparing {kind}", 0, 1)
                 found[kind] = list(builder.differences(Path(folder) / f"published-{kind}", out))
         return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.core.embedding import Embedder, OpenEmbedder
@@ -113,6 +114,23 @@ class DenseChoice:
                 hint="codenib index --views dense",
             )
         return embedder
+
+    @contextmanager
+    def embedding_anew(self, folder: Path) -> Iterator[None]:
+        """For a while trust no stored vector of the embedded model.
+
+        Other models keep theirs: a transformer's rows differ in the last bits from one batch to the next, so
+        embedding them again would prove nothing.
+        """
+        if (self._setting or self.settle()).spec != "static":
+            yield
+            return
+        kept, self._vectors = self._vectors, EmbeddingCache(folder / "embeddings.sqlite")
+        try:
+            yield
+        finally:
+            self.close()
+            self._vectors = kept
 
     def close(self) -> None:
         """Let go of the embedding cache."""
