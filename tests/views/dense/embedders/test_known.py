@@ -23,7 +23,7 @@ def test_the_prefixes_are_those_of_the_paper() -> None:
     issue = "Given a github issue, identify the code that needs to be changed to fix the issue"
     for known in KNOWN_EMBEDDERS:
         if known.name in ("qwen3-0.6b", "qwen3-4b", "sr-large"):
-            assert known.query_prefix == f"Instruct: {issue}.\nQuery: "
+            assert known.query_prefix == f"Instruct: {issue}\nQuery: "
         if known.name != "jina-code-1.5b":
             assert known.document_prefix == ""
     small, jina = find_embedder("sr-small"), find_embedder("jina-code-1.5b")

@@ -1,16 +1,16 @@
 """The paper's five embedders and three rerankers by short name, with all that decides their vectors: data.
 
-Dimensions, pooling, caps and batch sizes are the paper's table "Dense-index configuration". The paper quotes
-the prefixes in prose; their exact strings, as the prompt notes of its own code and SweRank's evaluation give
-them, end in ": " or a line break. The snapshots themselves were not at hand to compare. SweRank and Jina show
-CC-BY-NC-4.0 on their model pages; Qwen's Apache-2.0 is from pages that redistribute the models.
+Dimensions, pooling, caps and batch sizes are the paper's table "Dense-index configuration", and the issue
+instruction is worded as the paper quotes it. The paper gives no punctuation after a prefix: the ": " and the
+line breaks are the model makers' own (SweRank, Qwen, Jina). No snapshot was at hand to compare. SweRank and
+Jina show CC-BY-NC-4.0 on their model pages; Qwen's Apache-2.0 is from pages that redistribute the models.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-ISSUE_TASK = "Given a github issue, identify the code that needs to be changed to fix the issue."
+ISSUE_TASK = "Given a github issue, identify the code that needs to be changed to fix the issue"
 ISSUE_PREFIX = f"Instruct: {ISSUE_TASK}\nQuery: "
 
 
