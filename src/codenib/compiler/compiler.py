@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.dense import DenseChoice, open_named
+from codenib.compiler.graph import FindBackends, GraphChoice
 from codenib.compiler.registry import builder_of, profile_of
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import CodenibError
@@ -29,6 +30,7 @@ from codenib.core.views import (
 )
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.store import Store
+from codenib.navigation.backends.registry import backends_of
 from codenib.snapshot.blobs import BlobSource, LocalBlobs
 from codenib.snapshot.repository import Repository
 from codenib.snapshot.take import take
@@ -63,7 +65,8 @@ def silent(stage: str, done: int, total: int) -> None:
 class IndexCompiler:
     """Keeps the views of one repository.
 
-    `builders` take the place of the registry's, `open_embedder` that of the product's embedders.
+    `builders` take the place of the registry's, `open_embedder` that of the product's embedders,
+    `find_backends` that of the language backends.
     """
 
     def __init__(
@@ -73,11 +76,13 @@ class IndexCompiler:
         progress: Progress = silent,
         builders: Mapping[ViewKind, ViewMaintainer] | None = None,
         open_embedder: OpenEmbedder = open_named,
+        find_backends: FindBackends = backends_of,
     ) -> None:
         self.repository = repository
         self.store = store
         self.progress = progress
         self.dense = DenseChoice(store, repository.worktree_key, progress, open_embedder)
+        self.graph = GraphChoice(repository, store, progress, find_backends)
         self._builders = dict(builders or {})
 
     @property
@@ -97,6 +102,8 @@ class IndexCompiler:
         later: Mapping[ViewKind, ViewRecord] | None = None,
     ) -> RepoManifest | None:
         """The published manifest, when it holds all these views, fresh and of today's profiles."""
+        if ViewKind.GRAPH in views:
+            self.graph.settle(snapshot)
         manifest = self.store.manifest(snapshot.id)
         if manifest is None or any(self._fresh(manifest, kind) is None for kind in views):
             return None
@@ -122,6 +129,8 @@ class IndexCompiler:
         started = time.perf_counter()
         if ViewKind.DENSE in views:
             self.dense.settle()
+        if ViewKind.GRAPH in views:
+            self.graph.settle(snapshot)
         if not retry:
             views = self._untried(snapshot, views)
         if not rebuild and (manifest := self._use_current(snapshot, views, head, later)) is not None:
@@ -166,10 +175,12 @@ class IndexCompiler:
         return found
 
     def _builder(self, kind: ViewKind) -> ViewMaintainer:
-        return self._builders.get(kind) or builder_of(kind, self.dense)
+        return self._builders.get(kind) or builder_of(kind, self.dense, self.graph)
 
     def _profile(self, kind: ViewKind) -> ArtifactProfile:
-        return self._builders[kind].profile() if kind in self._builders else profile_of(kind, self.dense)
+        if kind in self._builders:
+            return self._builders[kind].profile()
+        return profile_of(kind, self.dense, self.graph)
 
     def _records(self, cache: RecordCache, views: Sequence[ViewKind], *, anew: bool = False) -> CachedRecords:
         from codenib.compiler.derive import CachedRecords  # parsers and more, which a no-op never needs
@@ -275,7 +286,7 @@ class IndexCompiler:
             old = base.record
             return ViewRecord(
                 kind, profile.digest, snapshot.id, Status.FRESH, old.artifact, "reused", dict(profile.fields),
-                old.capabilities, old.counts, time.perf_counter() - started, old.size_bytes,
+                old.capabilities, old.counts, time.perf_counter() - started, old.size_bytes, old.error,
             )  # fmt: skip
         out = self.store.new_artifact()
         try:
@@ -293,7 +304,7 @@ class IndexCompiler:
             )  # fmt: skip
         return ViewRecord(
             kind, profile.digest, snapshot.id, Status.FRESH, name, how, dict(profile.fields),
-            facts.capabilities, facts.counts, time.perf_counter() - started, size,
+            facts.capabilities, facts.counts, time.perf_counter() - started, size, facts.lacks,
         )  # fmt: skip
 
     def _write(
@@ -314,6 +325,7 @@ class IndexCompiler:
                 # The maintainer declines, or the base is gone or damaged: rebuild this view alone.
                 shutil.rmtree(out)
                 out.mkdir()
-        records.prepare(snapshot.source_files())
+        if builder.kind is not ViewKind.GRAPH:  # its engines read the files themselves
+            records.prepare(snapshot.source_files())
         self.progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"

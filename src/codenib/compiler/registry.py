@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 from codenib.compiler.dense import DenseChoice
+from codenib.compiler.graph import GraphChoice
 from codenib.core.errors import InputError
 from codenib.core.protocols import Deriver, ViewMaintainer
 from codenib.core.views import ArtifactProfile, ViewKind
 
+Choice = TypeVar("Choice", DenseChoice, GraphChoice)
 DEFAULT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM)
 
 
-def profile_of(kind: ViewKind, dense: DenseChoice | None = None) -> ArtifactProfile:
-    """The profile that a view built now would have; `dense` says which dense view it is."""
+def profile_of(
+    kind: ViewKind, dense: DenseChoice | None = None, graph: GraphChoice | None = None
+) -> ArtifactProfile:
+    """The profile that a view built now would have; `dense` and `graph` say which these are."""
     if kind is ViewKind.DENSE:
         return _chosen(dense).profile()
+    if kind is ViewKind.GRAPH:
+        return _chosen(graph).profile()
     if kind is ViewKind.LEXICAL:
         from codenib.views.lexical.profile import lexical_profile
 
@@ -25,10 +32,14 @@ def profile_of(kind: ViewKind, dense: DenseChoice | None = None) -> ArtifactProf
     return zoekt_profile() if kind is ViewKind.ZOEKT else trigram_profile()
 
 
-def builder_of(kind: ViewKind, dense: DenseChoice | None = None) -> ViewMaintainer:
-    """The builder and maintainer of a view; `dense` says which dense view it is."""
+def builder_of(
+    kind: ViewKind, dense: DenseChoice | None = None, graph: GraphChoice | None = None
+) -> ViewMaintainer:
+    """The builder and maintainer of a view; `dense` and `graph` say which these are."""
     if kind is ViewKind.DENSE:
         return _chosen(dense).builder()
+    if kind is ViewKind.GRAPH:
+        return _chosen(graph).builder()
     if kind is ViewKind.LEXICAL:
         from codenib.views.lexical.view import LexicalViewBuilder
 
@@ -43,8 +54,8 @@ def builder_of(kind: ViewKind, dense: DenseChoice | None = None) -> ViewMaintain
 
 
 def derivers_of(kinds: Sequence[ViewKind]) -> dict[str, Deriver]:
-    """The derivers that these views read, by name; the dense view reads units and text alone."""
-    builders = (builder_of(kind) for kind in kinds if kind is not ViewKind.DENSE)
+    """The derivers that these views read, by name; the dense view and the graph need none."""
+    builders = (builder_of(kind) for kind in kinds if kind not in (ViewKind.DENSE, ViewKind.GRAPH))
     return {deriver.name: deriver for builder in builders for deriver in builder.derivers()}
 
 
@@ -58,7 +69,7 @@ def parse_views(names: str) -> tuple[ViewKind, ...]:
     return tuple(kind for kind in ViewKind if kind.value in wanted)
 
 
-def _chosen(dense: DenseChoice | None) -> DenseChoice:
-    if dense is None:
-        raise LookupError("the dense view is a repository's own choice")
-    return dense
+def _chosen(choice: Choice | None) -> Choice:
+    if choice is None:
+        raise LookupError("the dense view and the graph are a repository's own choice")
+    return choice

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -78,4 +78,28 @@ class ViewMaintainer(ViewBuilder, Protocol):
 
     def differences(self, left: Path, right: Path) -> Iterable[str]:
         """What the two artifacts would answer differently, a line each; empty when they are equal."""
+        ...
+
+
+class FactBackend(Protocol):
+    """Makes the facts of one group of languages by driving an engine over a checkout."""
+
+    @property
+    def group(self) -> str: ...
+
+    @property
+    def languages(self) -> frozenset[str]: ...
+
+    def identity(self) -> Mapping[str, str]:
+        """Backend, version and options; raises `ProviderError` with the command that installs it."""
+        ...
+
+    def produce(
+        self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool
+    ) -> Iterator[bytes]:
+        """The line of each file (core/facts.py) of the checkout at `root`; `files` are of its languages.
+
+        Raises `ProviderError` when the engine fails or the result would be less than it claims. No code of
+        the repository runs unless it is `trusted`.
+        """
         ...

@@ -15,6 +15,7 @@ class ViewKind(StrEnum):
     TRIGRAM = "trigram"
     ZOEKT = "zoekt"  # optional: the same searches by another program
     DENSE = "dense"  # optional: embeddings
+    GRAPH = "graph"  # optional: nodes, occurrences and edges
 
 
 class Status(StrEnum):
@@ -42,6 +43,7 @@ class ViewFacts:
 
     counts: Mapping[str, int]
     capabilities: tuple[str, ...]
+    lacks: str = ""  # what a fresh view is still without, and the command that helps
 
 
 @dataclass(frozen=True, slots=True)

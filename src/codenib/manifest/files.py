@@ -60,3 +60,14 @@ def disk_usage(folder: Path) -> int:
                 seen.add((info.st_dev, info.st_ino))
                 total += info.st_size
     return total
+
+
+def is_running(pid: int) -> bool:
+    """Whether a process of this machine has this number."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True

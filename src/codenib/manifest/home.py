@@ -15,6 +15,12 @@ def home() -> Path:
     return _base() / LAYOUT
 
 
+def tools_folder() -> Path:
+    """Where `codenib tools install` puts language engines and servers: `$CODENIB_TOOLBOX`, or in the home."""
+    chosen = os.environ.get("CODENIB_TOOLBOX")
+    return Path(chosen).expanduser().absolute() if chosen else home() / "tools"
+
+
 def _base() -> Path:
     chosen = os.environ.get("CODENIB_HOME")
     if chosen:

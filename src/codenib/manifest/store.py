@@ -23,13 +23,14 @@ from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.embeddings import EmbeddingCache
-from codenib.manifest.files import drop_partial, replace_file, sync_folder, sync_tree
+from codenib.manifest.files import drop_partial, is_running, replace_file, sync_folder, sync_tree
 from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, shared
 
 KEEP_CLEAN = 24  # manifests of commits kept for switching back and forth
 KEEP_DIRTY = 8  # manifests of edited worktrees: readers pin the newest, so the older ones only await them
 _LOCK_S = 120.0
+_TRUSTED = "trusted"
 
 
 class _Schema(msgspec.Struct):
@@ -191,6 +192,33 @@ class Store:
         if not path.exists():
             replace_file(path, msgspec.json.encode(_Place(str(location))))
 
+    @property
+    def checkouts(self) -> Path:
+        """Where exports for engines are made, each named for the process that made it."""
+        return self.folder / "checkouts"
+
+    @property
+    def trusted(self) -> bool:
+        """Whether the user trusts this repository: engines may run its build scripts and macros."""
+        return (self.folder / _TRUSTED).exists()
+
+    def trust(self, *, trusted: bool) -> None:
+        """Remember whether the user trusts this repository."""
+        if trusted:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            (self.folder / _TRUSTED).touch()
+        else:
+            (self.folder / _TRUSTED).unlink(missing_ok=True)
+
+    def scip_of(self, tree: str) -> Path | None:
+        """The SCIP file that was imported for the files of a tree."""
+        path = self._scip_path(tree)
+        return path if path.exists() else None
+
+    def keep_scip(self, tree: str, data: bytes) -> None:
+        """Keep a SCIP file for the files of a tree."""
+        replace_file(self._scip_path(tree), data)
+
     def new_artifact(self) -> Path:
         """An empty folder to build in; it becomes an artifact by `adopt`, or rubbish."""
         folder = self.folder / "artifacts" / f".tmp-{os.getpid()}-{secrets.token_hex(4)}"
@@ -233,6 +261,9 @@ class Store:
                 shutil.rmtree(folder, ignore_errors=True)
                 gone += 1
         trees = {manifest.tree for manifest in manifests}
+        for path in (self.folder / "scip").glob("*.scip"):
+            if path.stem not in trees:
+                path.unlink(missing_ok=True)
         for path in (self.folder / "trees").glob("*.json"):
             if path.stem not in trees:
                 path.unlink(missing_ok=True)
@@ -242,6 +273,9 @@ class Store:
         """What killed writers and removed worktrees left; the writer lock says that no one is at work."""
         for folder in (self.folder / "artifacts").glob(".tmp-*"):
             shutil.rmtree(folder, ignore_errors=True)
+        for folder in self.checkouts.glob("checkout-*"):
+            if not is_running(int(folder.name.split("-")[1])):  # `verify` exports without the writer's lock
+                shutil.rmtree(folder, ignore_errors=True)
         drop_partial(self.folder / "manifests")
         drop_partial(self.folder / "trees")
         for path in (self.folder / "heads").glob("*.json"):
@@ -288,6 +322,9 @@ class Store:
 
     def _manifest_path(self, snapshot: str) -> Path:
         return self.folder / "manifests" / f"{snapshot}.json"
+
+    def _scip_path(self, tree: str) -> Path:
+        return self.folder / "scip" / f"{tree}.scip"
 
     def _tree_path(self, tree: str) -> Path:
         return self.folder / "trees" / f"{tree}.json"

@@ -13,14 +13,22 @@ from pathlib import Path
 from typing import Literal
 
 from codenib.core.errors import CodenibError
-from codenib.manifest.home import home
+from codenib.manifest.home import home, tools_folder
 from codenib.manifest.store import Store
+from codenib.navigation.tools import Toolbox
 from codenib.units.extract import extract
 from codenib.units.languages import LANGUAGES
 from codenib.views.trigram.zoekt import INSTALL, zoekt_available
 
 _GIT = (2, 31)  # --path-format of `rev-parse`
 _LEAST_FREE = 500_000_000
+_GROUPS = {
+    "python": "Python",
+    "typescript": "TypeScript and JavaScript",
+    "go": "Go",
+    "rust": "Rust",
+    "cpp": "C and C++",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +44,7 @@ class Check:
 def examine() -> list[Check]:
     """Look at everything that codenib stands on."""
     checks: tuple[Callable[[], Check], ...] = (_python, _git, _grammars, _store, _watches, _zoekt)
-    return [check() for check in checks]
+    return [*(check() for check in checks), *_navigation()]
 
 
 def _python() -> Check:
@@ -104,3 +112,23 @@ def _zoekt() -> Check:
     if zoekt_available() is None:
         return Check("zoekt", "missing", "optional: `codenib regex --backend zoekt`", INSTALL)
     return Check("zoekt", "ok", "`codenib regex --backend zoekt` works")
+
+
+def _navigation() -> list[Check]:
+    """A check for each group of languages: whether the tools of its facts and its live server are there."""
+    reports = [report for report in Toolbox(tools_folder()).report() if not report.optional]
+    checks = []
+    for group, title in _GROUPS.items():
+        rows = [report for report in reports if report.group == group]
+        missing = [
+            report.name + (f" ({report.note})" if report.note else "")
+            for report in rows
+            if not report.version
+        ]
+        there = ", ".join(f"{report.name} {report.version}" for report in rows if report.version)
+        if missing:
+            detail = f"optional: {title} navigation lacks {', '.join(missing)}"
+            checks.append(Check(f"nav {group}", "missing", detail, f"codenib tools install {group}"))
+        elif rows:
+            checks.append(Check(f"nav {group}", "ok", f"{title} navigation: {there}"))
+    return checks

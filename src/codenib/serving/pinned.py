@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -25,12 +25,24 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codenib.views.dense.store import CodeVectorStore
+    from codenib.views.graph.read import GraphView
 
 
 class Pinned:
     """The views of one manifest, opened when first asked for and kept, whatever is published later."""
 
-    def __init__(self, store: Store, manifest: RepoManifest, source: BlobSource, *, stale: bool) -> None:
+    def __init__(
+        self,
+        store: Store,
+        manifest: RepoManifest,
+        source: BlobSource,
+        *,
+        stale: bool,
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        """`files` are those of a snapshot that was not published."""
+        if files is not None:
+            self.__dict__["files"] = dict(files)
         self.manifest = manifest
         self.ref = SnapshotRef(manifest.snapshot, manifest.commit, manifest.dirty, stale)
         self._store = store
@@ -47,6 +59,8 @@ class Pinned:
             self.zoekt  # noqa: B018
         elif kind is ViewKind.DENSE:
             self.dense  # noqa: B018
+        elif kind is ViewKind.GRAPH:
+            self.graph  # noqa: B018
 
     @cached_property
     def lexical(self) -> LexicalView:
@@ -65,6 +79,12 @@ class Pinned:
         from codenib.views.dense.store import CodeVectorStore  # only semantic questions pay for it
 
         return CodeVectorStore(self._artifact(ViewKind.DENSE))
+
+    @cached_property
+    def graph(self) -> GraphView:
+        from codenib.views.graph.read import GraphView  # only navigation pays for it
+
+        return GraphView(self._artifact(ViewKind.GRAPH))
 
     @cached_property
     def unit_of_vector(self) -> NDArray[np.int64]:

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from codenib.compiler.compiler import IndexCompiler, Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import StateError
-from codenib.core.views import RepoManifest, ViewKind, ViewRecord
+from codenib.core.source import SourceSnapshot
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, ViewKind, ViewRecord
 from codenib.serving.report import describe_refresh
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -21,6 +22,8 @@ Refresh = Literal["auto", "never"]
 # there is one at least every second: a saved file is visible within a second, on small repositories sooner.
 _RECHECK_SHARE = 10.0
 _RECHECK_S = 1.0
+# Only a question for them waits for these: a model or an engine may take longer than all the rest.
+_COSTLY = (ViewKind.DENSE, ViewKind.GRAPH)
 _REVISIONS = 4  # opened at once; the oldest goes
 
 
@@ -60,6 +63,37 @@ class Pins:
             pinned, outcome = self._pin_current(kind, at)
         return pinned, describe_refresh(outcome)
 
+    def pin_ready(self, kind: ViewKind, at: str | None) -> Pinned:
+        """The snapshot as it is now, without waiting for any view: `kind` is open only if it is fresh."""
+        until, recent = self._recent.get(at, (0.0, None))
+        if recent is not None and time.monotonic() < until:
+            with suppress(StateError):
+                recent.hold(kind)
+                return recent
+        started = time.monotonic()
+        snapshot = self._compiler.take(at)
+        good_s = min(_RECHECK_SHARE * (time.monotonic() - started), _RECHECK_S)
+        manifest = self._compiler.current(snapshot, [kind])
+        if manifest is not None:
+            with suppress(StateError):  # swept meanwhile
+                pinned = self._open(manifest, kind, stale=False)
+                self._recent[at] = (time.monotonic() + good_s, pinned)
+                return pinned
+        key = (snapshot.id, False)
+        if key not in self._pinned:
+            self._remember(key, self._loose(snapshot))
+        return self._pinned[key]
+
+    def _loose(self, snapshot: SourceSnapshot) -> Pinned:
+        """A snapshot without views."""
+        from codenib.serving.pinned import Pinned
+
+        manifest = RepoManifest(
+            MANIFEST_SCHEMA, snapshot.id, snapshot.tree, snapshot.commit, snapshot.dirty, len(snapshot.files),
+            dict(snapshot.skipped), {},
+        )  # fmt: skip
+        return Pinned(self._store, manifest, self._compiler.source, stale=False, files=snapshot.files)
+
     def of_snapshot(self, snapshot: str) -> Pinned:
         """The opened views of a snapshot that answered before."""
         pinned = self._pinned.get((snapshot, False)) or self._pinned.get((snapshot, True))
@@ -76,20 +110,17 @@ class Pins:
         return tuple(kind for kind in self._records_of_head() if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
 
     def left_for_later(self, views: Sequence[ViewKind]) -> dict[ViewKind, ViewRecord]:
-        """The dense view of this worktree, when it is not among `views`: kept in mind, not brought up."""
-        if ViewKind.DENSE in views:
-            return {}
+        """The costly views of this worktree that are not among `views`: kept in mind, not brought up."""
         with suppress(StateError):  # an unreadable manifest is in nobody's way
-            dense = self._records_of_head().get(ViewKind.DENSE)
-            return {ViewKind.DENSE: dense} if dense is not None else {}
+            records = self._records_of_head()
+            return {kind: records[kind] for kind in _COSTLY if kind in records and kind not in views}
         return {}
 
     def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         look_s = time.monotonic() - started
-        # Only a semantic question waits for embeddings: loading a model may take longer than all the rest.
-        views = tuple(each for each in self.views_of_head() if each is not ViewKind.DENSE or each is kind)
+        views = tuple(each for each in self.views_of_head() if each not in _COSTLY or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)
         later = self.left_for_later(views) if at is None else {}
@@ -129,10 +160,13 @@ class Pins:
         if pinned is None or pinned.manifest != manifest:
             pinned = Pinned(self._store, manifest, self._compiler.source, stale=stale)
         pinned.hold(kind)
+        self._remember(key, pinned)
+        return pinned
+
+    def _remember(self, key: tuple[str, bool], pinned: Pinned) -> None:
         while key not in self._pinned and len(self._pinned) >= _REVISIONS:
             self._pinned.pop(next(iter(self._pinned)))
         self._pinned[key] = pinned
-        return pinned
 
     def _records_of_head(self) -> Mapping[ViewKind, ViewRecord]:
         head = self._store.head(self._worktree)

@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from codenib.compiler.compiler import IndexCompiler, Outcome, silent
 from codenib.compiler.dense import open_named
+from codenib.compiler.graph import FindBackends
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.answers import Answer, Evidence, Passage, Plan, RegexAnswer, Route
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import InputError
+from codenib.core.navigation import Position
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceUnit, Span
+from codenib.core.symbols import GraphAnswer, NavigationAnswer
 from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
+from codenib.navigation.backends.registry import backends_of
 from codenib.planner.plan import plan
 from codenib.serving.paths import path_filter
 from codenib.serving.pins import Pins, Refresh
@@ -25,6 +30,9 @@ from codenib.serving.report import StatusReport, coverage_of, make_status
 from codenib.snapshot.repository import locate
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
+    from codenib.serving.compare import Comparison
+    from codenib.serving.graph import Neighbours
+    from codenib.serving.navigator import Asked, Navigator
     from codenib.serving.pinned import Pinned
     from codenib.serving.rank import Ranked
     from codenib.views.lexical.read import Scores
@@ -43,11 +51,15 @@ class Workspace:
         *,
         progress: Progress = silent,
         open_embedder: OpenEmbedder = open_named,
+        find_backends: FindBackends = backends_of,
     ) -> None:
         self._repository = locate(Path(path))
         self._store = Store(self._repository.key)
-        self._compiler = IndexCompiler(self._repository, self._store, progress, open_embedder=open_embedder)
+        self._compiler = IndexCompiler(
+            self._repository, self._store, progress, open_embedder=open_embedder, find_backends=find_backends
+        )
         self._pins = Pins(self._compiler)
+        self._navigating: Navigator | None = None
 
     @property
     def root(self) -> Path:
@@ -71,6 +83,9 @@ class Workspace:
         """Let go of the opened views."""
         self._pins.clear()
         self._compiler.dense.close()
+        if self._navigating is not None:
+            self._navigating.close()
+            self._navigating = None
 
     # -- asking
 
@@ -197,6 +212,122 @@ class Workspace:
             for row in sorted(found.rows, key=lambda row: (row.start_line, row.level, -row.end_line))
         ]
 
+    # -- navigating
+
+    def definition(
+        self,
+        where: str | Position,
+        *,
+        name: str = "",
+        provider: Asked = "auto",
+        limit: int | None = None,
+        at: str | None = None,
+        refresh: Refresh = "auto",
+    ) -> NavigationAnswer:
+        """Where what stands at `where` is declared.
+
+        `where` is a position, `path:line:column` (1-based), `path:line` with a `name`, or a dotted symbol.
+        """
+        return self._navigator.ask(
+            "definition", self._written(where), name=name, provider=provider, limit=limit, declarations=True,
+            at=at, refresh=refresh,
+        )  # fmt: skip
+
+    def references(
+        self,
+        where: str | Position,
+        *,
+        name: str = "",
+        provider: Asked = "auto",
+        limit: int | None = None,
+        declarations: bool = True,
+        at: str | None = None,
+        refresh: Refresh = "auto",
+    ) -> NavigationAnswer:
+        """Every place that refers to what stands at `where`; see `definition`."""
+        return self._navigator.ask(
+            "references", self._written(where), name=name, provider=provider, limit=limit,
+            declarations=declarations, at=at, refresh=refresh,
+        )  # fmt: skip
+
+    def neighbours(
+        self,
+        where: str | Position,
+        which: Neighbours = "dependencies",
+        *,
+        name: str = "",
+        depth: int = 1,
+        k: int = 50,
+        kinds: Sequence[str] = (),
+        at: str | None = None,
+        refresh: Refresh = "auto",
+    ) -> GraphAnswer:
+        """What a symbol uses (`dependencies`), is used by (`dependents`), its callers, callees, subtypes."""
+        from codenib.serving import graph
+
+        started = time.perf_counter()
+        pinned, refreshed = self._navigator.graph(at, refresh)
+        node = self._node(pinned, where, name)
+        found = graph.neighbours(pinned, node, which, depth=depth, limit=k, kinds=graph.edge_kinds(kinds))
+        return replace(found, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def path(
+        self,
+        start: str | Position,
+        goal: str | Position,
+        *,
+        at: str | None = None,
+        refresh: Refresh = "auto",
+    ) -> GraphAnswer:
+        """The shortest chain of uses from one symbol to another; no symbols when there is none."""
+        from codenib.serving.graph import shortest_path
+
+        started = time.perf_counter()
+        pinned, refreshed = self._navigator.graph(at, refresh)
+        ends = (self._node(pinned, start, ""), self._node(pinned, goal, ""))
+        found = shortest_path(pinned, *ends)
+        return replace(found, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def symbols(
+        self, query: str, *, k: int = 20, at: str | None = None, refresh: Refresh = "auto"
+    ) -> GraphAnswer:
+        """Declarations whose name holds `query`: exact names first, then the more important."""
+        from codenib.serving.graph import find_symbols
+
+        started = time.perf_counter()
+        pinned, refreshed = self._navigator.graph(at, refresh)
+        found = find_symbols(pinned, query, k)
+        return replace(found, asked=query, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def outline(self, path: str, *, at: str | None = None, refresh: Refresh = "auto") -> GraphAnswer:
+        """The declarations of a file, each with its depth."""
+        from codenib.serving.graph import outline
+
+        started = time.perf_counter()
+        pinned, refreshed = self._navigator.graph(at, refresh)
+        found = outline(pinned, self._inside(path))
+        return replace(found, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def compare_navigation(self, *, n: int = 200, seed: int = 1, paths: Sequence[str] = ()) -> Comparison:
+        """Ask the graph and the language servers at `n` sampled positions, and compare."""
+        from codenib.serving.compare import compare
+
+        pinned, _ = self._navigator.graph(None, "auto")
+        accepts = path_filter(paths)
+        chosen = [path for path in pinned.graph.paths if accepts(path)] if accepts else []
+        progress, servers = self._compiler.progress, self._navigator.servers
+        return compare(pinned, servers, n=n, seed=seed, paths=chosen, progress=progress)
+
+    def lines(self, answer: NavigationAnswer) -> list[str]:
+        """The line of text of each location, as the snapshot that answered has it."""
+        pinned = self._pins.of_snapshot(answer.snapshot.id)
+        names = sorted({place.path for place in answer.locations})
+        found = {name: text.split("\n") for name, text in zip(names, pinned.texts(names), strict=True)}
+        return [
+            found[place.path][place.line - 1] if place.line <= len(found[place.path]) else ""
+            for place in answer.locations
+        ]
+
     # -- keeping
 
     def index(
@@ -208,18 +339,28 @@ class Workspace:
         embedder: str | None = None,
         family: str | None = None,
         documents: str | None = None,
+        trust: bool | None = None,
     ) -> Outcome:
         """Build or maintain these views of a revision, or of the worktree as it is now.
 
         The last three choose the dense view: what embeds, how vectors are organised (`flat`, `ivf`, `hnsw`)
-        and what a document is (`L2`, `L0`). They are kept for later updates.
+        and what a document is (`L2`, `L0`). They are kept for later updates. `trust` says, until it is said
+        otherwise, that engines may run this repository's build scripts and macros.
         """
+        if trust is not None:
+            self._store.trust(trusted=trust)
         if ViewKind.DENSE not in views:
             if embedder or family or documents:
                 raise InputError("an embedder is for the dense view", hint="codenib index --views dense")
             return self._index(views, at, rebuild)
         with self._compiler.dense.asked(embedder, family, documents):
             return self._index(views, at, rebuild)
+
+    def import_scip(self, file: str | Path) -> Outcome:
+        """Take the facts of the files as they are now from a SCIP index that was made elsewhere."""
+        snapshot = self._compiler.take()
+        self._compiler.graph.import_scip(Path(file), snapshot)
+        return self._index((ViewKind.GRAPH,), None, False)
 
     def update(self) -> Outcome:
         """Bring the views that this worktree has up to now; all default views when it has none."""
@@ -266,6 +407,38 @@ class Workspace:
             return fuse(pinned, embedder, query, scores)
 
         return search_pinned(pinned, query, chosen, level, tests, accepts, lift)
+
+    @property
+    def _navigator(self) -> Navigator:
+        if self._navigating is None:
+            from codenib.serving.byname import Names
+            from codenib.serving.navigator import Navigator
+
+            names = Names(
+                lambda query: self.search(query, k=200, route="lexical", tests="include"),
+                lambda pattern: self.regex(pattern, k=None),
+                lambda items, snapshot: self.texts(items, at_snapshot=snapshot),
+            )
+            self._navigating = Navigator(self._compiler, self._pins, names)
+        return self._navigating
+
+    def _node(self, pinned: Pinned, where: str | Position, name: str) -> int:
+        """The node of the graph that `where` means; a path means its file."""
+        from codenib.serving.graph import node_at
+
+        written = self._written(where)
+        if isinstance(written, str) and not name and (file := pinned.graph.file_number(written)) is not None:
+            return pinned.graph.files_at + file
+        if isinstance(written, str):
+            written = self._navigator.position(pinned, written, name)
+        return node_at(pinned.graph, written)
+
+    def _written(self, where: str | Position) -> str | Position:
+        """`where` with its path made relative to the root."""
+        if isinstance(where, Position) or not Path(where).is_absolute():
+            return where
+        path, _, rest = where.partition(":")
+        return f"{self._inside(path)}:{rest}" if rest else self._inside(path)
 
     def _index(self, views: Sequence[ViewKind], at: str | None, rebuild: bool) -> Outcome:
         self._pins.look_again()

@@ -20,8 +20,8 @@ def doctor(json_output: bool) -> None:
         print_json({"checks": checks})
     for check in () if json_output else checks:
         state = click.style(f"{check.state:<8}", fg=_COLOURS[check.state])
-        click.echo(f"{state} {check.name:<10} {check.detail}")
+        click.echo(f"{state} {check.name:<14} {check.detail}")
         if check.hint:
-            click.echo(f"{'':<20}try: {check.hint}")
+            click.echo(f"{'':<24}try: {check.hint}")
     if any(check.state == "broken" for check in checks):
         raise click.exceptions.Exit(4)

@@ -22,6 +22,11 @@ from codenib.views.dense.profile import LEVELS, Family
 @click.option("--embedder", metavar="SPEC", help="What embeds the dense view's documents (default: static).")
 @click.option("--family", type=click.Choice(list(Family)), help="How the dense view's vectors are organised.")
 @click.option("--documents", type=click.Choice([level.name for level in LEVELS]), help="What is embedded.")
+@click.option(
+    "--trust/--no-trust",
+    default=None,
+    help="Whether engines may run this repository's build scripts and macros from now on.",
+)
 @shared(views_option, at_revision, as_json)
 @click.pass_obj
 def index(
@@ -30,6 +35,7 @@ def index(
     embedder: str | None,
     family: str | None,
     documents: str | None,
+    trust: bool | None,
     views: str | None,
     at: str | None,
     json_output: bool,
@@ -38,10 +44,22 @@ def index(
     wanted = parse_views(views) if views else DEFAULT_VIEWS
     with opened(repository, quiet=json_output) as (workspace, progress):
         outcome = workspace.index(
-            wanted, at=at, rebuild=rebuild, embedder=embedder, family=family, documents=documents
+            wanted, at=at, rebuild=rebuild, embedder=embedder, family=family, documents=documents, trust=trust
         )
         progress.close()
     _report(outcome, wanted, json_output)
+
+
+@click.command("import-scip")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False))
+@as_json
+@click.pass_obj
+def import_scip(repository: str, file: str, json_output: bool) -> None:
+    """Take the facts of the files as they are now from a SCIP index FILE, and build the graph."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        outcome = workspace.import_scip(file)
+        progress.close()
+    _report(outcome, (ViewKind.GRAPH,), json_output)
 
 
 @click.command()
@@ -89,6 +107,8 @@ def _report(outcome: Outcome, wanted: tuple[ViewKind, ...], json_output: bool) -
                 counts = ", ".join(f"{count:,} {name}" for name, count in record.counts.items())
                 size = human_size(record.size_bytes)
                 click.echo(f"  {kind}: {counts}; {size}, {record.how} in {record.seconds:.2f} s")
+                if record.error:
+                    click.echo(f"    {click.style('without', fg='yellow')} {record.error}")
     if failed:
         raise click.exceptions.Exit(3)
 
@@ -126,9 +146,13 @@ def _print_status(report: StatusReport) -> None:
         shown = {name: count for name, count in record.counts.items() if not name.startswith("skipped")}
         counts = ", ".join(f"{count:,} {name}" for name, count in shown.items())
         cost = f"{human_size(record.size_bytes)}; {record.how} in {record.seconds:.2f} s"
-        click.echo(f"  {kind:<8} {record.status:<6} {record.error or f'{counts}; {cost}'}")
+        failed = record.error if record.status is Status.FAILED else ""
+        click.echo(f"  {kind:<8} {record.status:<6} {failed or f'{counts}; {cost}'}")
         if kind is ViewKind.DENSE:
             click.echo(f"  {'':<15} {_model(record.fields)}")
+        elif kind is ViewKind.GRAPH:
+            for line in _backends(record.fields, record.error if not failed else ""):
+                click.echo(f"  {'':<15} {line}")
     if report.skipped:
         reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
         click.echo(f"  skipped: {reasons}")
@@ -136,6 +160,16 @@ def _print_status(report: StatusReport) -> None:
         f"  store: {human_size(report.size_bytes)} in {report.manifests} snapshots, "
         f"{human_size(report.shared_bytes)} of shared records; {report.store}"
     )
+
+
+def _backends(fields: Mapping[str, str], lacks: str) -> list[str]:
+    """Who made the facts of each language group, and what a fresh graph is without."""
+    named = [
+        f"{name.removeprefix('backend:')}: {value}"
+        for name, value in fields.items()
+        if name.startswith("backend:") and name != "backend:syntactic"
+    ]
+    return [*named, *([f"without {lacks}"] if lacks else [])]
 
 
 def _model(fields: Mapping[str, str]) -> str:

@@ -6,6 +6,7 @@ import os
 import sys
 import traceback
 from importlib import import_module
+from keyword import iskeyword
 
 import click
 
@@ -18,12 +19,24 @@ COMMANDS = {
     "regex": ("ask", "Find lines by pattern, as a scan of every file would."),
     "read": ("ask", "Print a file, or lines of it, as the snapshot has them."),
     "units": ("ask", "List the source units of a file."),
+    "def": ("navigate", "Show where a name is defined."),
+    "refs": ("navigate", "Show every place that refers to a name."),
+    "callers": ("navigate", "Show what calls a function."),
+    "callees": ("navigate", "Show what a function calls."),
+    "deps": ("navigate", "Show what a symbol or file depends on, or what depends on it."),
+    "path": ("navigate", "Show the shortest chain of uses between two symbols."),
+    "symbols": ("navigate", "Find declarations by name."),
+    "outline": ("navigate", "Show the declarations of a file."),
+    "graph": ("navigate", "Draw the neighbourhood of a symbol."),
+    "compare-navigation": ("navigate", "Compare the graph with the language servers."),
     "index": ("keep", "Build the views of this repository."),
+    "import-scip": ("keep", "Build the graph from a SCIP index."),
     "update": ("keep", "Bring the views up to the worktree as it is now."),
     "watch": ("watch", "Keep the views fresh in the background."),
     "status": ("keep", "Show what is indexed and how fresh it is."),
     "verify": ("keep", "Rebuild beside the maintained views and compare."),
     "gc": ("keep", "Drop what no published snapshot reaches."),
+    "tools": ("tools", "Show and install the outside tools of navigation."),
     "doctor": ("doctor", "Check this installation."),
 }
 
@@ -38,7 +51,8 @@ class LazyGroup(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = import_module(f"codenib.adapters.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, cmd_name)
+        name = cmd_name.replace("-", "_")
+        command: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -63,9 +77,10 @@ def cli(context: click.Context, repository: str) -> None:
 def main() -> None:
     """Run the command line; every error ends here."""
     try:
-        cli.main(standalone_mode=False)
-    except click.exceptions.Exit as stop:
-        sys.exit(stop.exit_code)
+        code = cli.main(
+            standalone_mode=False
+        )  # click returns the code of an `Exit` here; commands return None
+        sys.exit(code if isinstance(code, int) else 0)
     except click.Abort:
         sys.exit(130)
     except KeyboardInterrupt:

@@ -1,0 +1,382 @@
+"""Commands that navigate: def, refs, and the questions to the graph."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.output import opened, print_json, say
+from codenib.core.errors import InputError
+from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
+
+if TYPE_CHECKING:
+    from codenib.serving.graph import Neighbours
+    from codenib.serving.workspace import Workspace
+
+_WIDEST = 160
+
+named = click.option("--name", default="", metavar="NAME", help="The name on that line, instead of a column.")
+provided = click.option(
+    "--provider",
+    type=click.Choice(["auto", "static", "live"]),
+    default="auto",
+    show_default=True,
+    help="The graph, the language server, or the graph where it is fresh and else the server.",
+)
+depth_option = click.option("--depth", default=1, show_default=True, help="How many steps.")
+limit_option = click.option("-k", default=50, show_default=True, help="How many symbols.")
+
+
+@click.command("def")
+@click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
+@click.option("-k", default=0, help="How many; 0 (the default) for all.")
+@shared(named, provided, at_revision, no_refresh, as_json)
+@click.pass_obj
+def def_(
+    repository: str,
+    where: str,
+    k: int,
+    name: str,
+    provider: Any,
+    at: str | None,
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Show where what stands at a place, or a SYMBOL, is defined. Lines and columns are 1-based."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        answer = workspace.definition(
+            where, name=name, provider=provider, limit=k or None, at=at,
+            refresh="never" if no_refresh else "auto",
+        )  # fmt: skip
+        progress.close()
+        _show(workspace, answer, json_output, "definition")
+
+
+@click.command()
+@click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
+@click.option("-k", default=100, show_default=True, help="How many; 0 for all.")
+@click.option("--no-declaration", is_flag=True, help="Leave the declarations out.")
+@shared(named, provided, at_revision, no_refresh, as_json)
+@click.pass_obj
+def refs(
+    repository: str,
+    where: str,
+    k: int,
+    no_declaration: bool,
+    name: str,
+    provider: Any,
+    at: str | None,
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Show every place that refers to what stands at a place, or to a SYMBOL."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        answer = workspace.references(
+            where, name=name, provider=provider, limit=k or None, declarations=not no_declaration, at=at,
+            refresh="never" if no_refresh else "auto",
+        )  # fmt: skip
+        progress.close()
+        _show(workspace, answer, json_output, "reference")
+
+
+def navigation_json(workspace: Workspace, answer: NavigationAnswer) -> dict[str, Any]:
+    """The documented shape of `def --json` and `refs --json`."""
+    return {
+        "snapshot": answer.snapshot,
+        "provider": answer.provider,
+        "backend": answer.backend,
+        "granularity": answer.granularity,
+        "completeness": answer.completeness,
+        "total": answer.total,
+        "truncated": answer.total > len(answer.locations),
+        "outside": answer.outside,
+        "asked": answer.asked,
+        "position": answer.position,
+        "seconds": round(answer.seconds, 6),
+        "refreshed": answer.refreshed,
+        "note": answer.note,
+        "locations": [
+            {
+                "path": place.path,
+                "line": place.line,
+                "column": place.column,
+                "end_line": place.end_line,
+                "end_column": place.end_column,
+                "text": text,
+            }
+            for place, text in zip(answer.locations, workspace.lines(answer), strict=True)
+        ],
+    }
+
+
+def _show(workspace: Workspace, answer: NavigationAnswer, json_output: bool, what: str) -> None:
+    if json_output:
+        print_json(navigation_json(workspace, answer))
+        return
+    if answer.refreshed:
+        say(answer.refreshed)
+    for place, text in zip(answer.locations, workspace.lines(answer), strict=True):
+        head = click.style(f"{place.path}:{place.line}:{place.column + 1}", fg="cyan")
+        end = place.end_column if place.end_line == place.line else len(text)
+        marked = f"{text[: place.column]}{click.style(text[place.column : end], bold=True)}{text[end:]}"
+        shown = marked.strip() if len(text) <= _WIDEST else f"{text[:_WIDEST].strip()}…"
+        click.echo(f"{head}: {shown}")
+    if not answer.locations:
+        outside = f"; {answer.outside} outside the repository" if answer.outside else ""
+        click.echo(f"no {what} in the repository{outside}", err=True)
+    label = f"{answer.provider}, {answer.backend}" if answer.backend else answer.provider
+    grain = "" if answer.granularity == "occurrence" else f", {answer.granularity}"
+    say(f"{len(answer.locations):,} of {answer.total:,} ({label}{grain}) in {answer.seconds * 1000:.1f} ms")
+    if answer.note:
+        say(answer.note)
+
+
+def _neighbours(
+    repository: str, where: str, which: Neighbours, json_output: bool, no_refresh: bool, **options: Any
+) -> None:
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        answer = workspace.neighbours(where, which, refresh="never" if no_refresh else "auto", **options)
+        progress.close()
+    _show_graph(answer, json_output, which)
+
+
+@click.command()
+@click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
+@shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
+@click.pass_obj
+def callers(
+    repository: str,
+    where: str,
+    name: str,
+    depth: int,
+    k: int,
+    at: str | None,
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Show what calls a function."""
+    _neighbours(repository, where, "callers", json_output, no_refresh, name=name, depth=depth, k=k, at=at)
+
+
+@click.command()
+@click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
+@shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
+@click.pass_obj
+def callees(
+    repository: str,
+    where: str,
+    name: str,
+    depth: int,
+    k: int,
+    at: str | None,
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Show what a function calls."""
+    _neighbours(repository, where, "callees", json_output, no_refresh, name=name, depth=depth, k=k, at=at)
+
+
+@click.command()
+@click.argument("where", metavar="FILE[:LINE[:COL]]|SYMBOL")
+@click.option("--in", "incoming", is_flag=True, help="What uses it, instead of what it uses.")
+@click.option("--subtypes", is_flag=True, help="What inherits from it or implements it.")
+@click.option("--kind", "kinds", multiple=True, help="Only call, import, type-use, reference or inherit.")
+@shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
+@click.pass_obj
+def deps(
+    repository: str,
+    where: str,
+    incoming: bool,
+    subtypes: bool,
+    kinds: tuple[str, ...],
+    name: str,
+    depth: int,
+    k: int,
+    at: str | None,
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Show what a symbol or a file depends on, or with `--in` what depends on it."""
+    which: Neighbours = "subtypes" if subtypes else "dependents" if incoming else "dependencies"
+    _neighbours(
+        repository, where, which, json_output, no_refresh, name=name, depth=depth, k=k, at=at, kinds=kinds
+    )
+
+
+@click.command()
+@click.argument("start", metavar="FROM")
+@click.argument("goal", metavar="TO")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def path(repository: str, start: str, goal: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
+    """Show the shortest chain of uses from one symbol or file to another."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        answer = workspace.path(start, goal, at=at, refresh="never" if no_refresh else "auto")
+        progress.close()
+    _show_graph(answer, json_output, "path")
+
+
+@click.command()
+@click.argument("query")
+@click.option("-k", default=20, show_default=True, help="How many.")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def symbols(repository: str, query: str, k: int, at: str | None, no_refresh: bool, json_output: bool) -> None:
+    """Find declarations by name: exact names first, then the more important."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        answer = workspace.symbols(query, k=k, at=at, refresh="never" if no_refresh else "auto")
+        progress.close()
+    _show_graph(answer, json_output, "symbols")
+
+
+@click.command()
+@click.argument("file")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def outline(repository: str, file: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
+    """Show the declarations of a file."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        answer = workspace.outline(file, at=at, refresh="never" if no_refresh else "auto")
+        progress.close()
+    _show_graph(answer, json_output, "outline")
+
+
+def graph_json(answer: GraphAnswer) -> dict[str, Any]:
+    """The documented shape of the graph commands' `--json`."""
+    return {
+        "snapshot": answer.snapshot,
+        "asked": answer.asked,
+        "total": answer.total,
+        "truncated": answer.truncated,
+        "backends": answer.backends,
+        "seconds": round(answer.seconds, 6),
+        "refreshed": answer.refreshed,
+        "note": answer.note,
+        "symbols": answer.symbols,
+        "edges": answer.edges,
+    }
+
+
+def _show_graph(answer: GraphAnswer, json_output: bool, which: str) -> None:
+    if json_output:
+        print_json(graph_json(answer))
+        return
+    if answer.refreshed:
+        say(answer.refreshed)
+    lines = list(_lines(answer, which))
+    for line in lines:
+        click.echo(line)
+    if not lines:
+        click.echo("nothing found", err=True)
+    more = ", and more" if answer.truncated else ""
+    backends = ", ".join(answer.backends.values()) or "syntactic: names alone"
+    say(f"{answer.total:,} found{more} ({backends}) in {answer.seconds * 1000:.1f} ms")
+    if answer.note:
+        say(answer.note)
+
+
+def _lines(answer: GraphAnswer, which: str) -> Iterator[str]:
+    by_id = {symbol.id: symbol for symbol in answer.symbols}
+    for symbol in answer.symbols:
+        if which in ("symbols", "outline"):
+            yield f"{'  ' * symbol.depth}{_line(symbol)}"
+        elif which == "path":
+            yield _line(symbol)
+            for edge in answer.edges:
+                if edge.source == symbol.id:
+                    yield click.style(f"  ↓ {edge.kind} at {edge.path}:{edge.line}", dim=True)
+        elif symbol.depth:
+            yield f"{'  ' * (symbol.depth - 1)}{_line(symbol)}{_how(symbol, answer, by_id)}"
+
+
+def _line(symbol: Symbol) -> str:
+    place = click.style(f"{symbol.path}:{symbol.line}", fg="cyan")
+    name = "" if symbol.qualified == symbol.path else f"  {click.style(symbol.qualified, bold=True)}"
+    return f"{place}{name}  {click.style(symbol.kind, dim=True)}"
+
+
+def _how(symbol: Symbol, answer: GraphAnswer, by_id: dict[int, Symbol]) -> str:
+    """The first edge that led to a symbol."""
+    for edge in answer.edges:
+        other = edge.source if edge.to == symbol.id else edge.to
+        known = by_id.get(other)
+        if symbol.id in (edge.source, edge.to) and known is not None and known.depth < symbol.depth:
+            often = f" ×{edge.often}" if edge.often > 1 else ""
+            return click.style(f"  {edge.kind} at {edge.path}:{edge.line}{often}", dim=True)
+    return ""
+
+
+@click.command("compare-navigation")
+@click.option("-n", "count", default=200, show_default=True, help="How many positions.")
+@click.option("--seed", default=1, show_default=True)
+@shared(path_globs, as_json)
+@click.pass_obj
+def compare_navigation(
+    repository: str, count: int, seed: int, paths: tuple[str, ...], json_output: bool
+) -> None:
+    """Ask the graph and the language servers at sampled positions and show where they differ."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        found = workspace.compare_navigation(n=count, seed=seed, paths=paths)
+        progress.close()
+    if json_output:
+        print_json(found)
+        return
+    for mismatch in found.mismatches:
+        head = click.style(mismatch.position, fg="cyan")
+        click.echo(f"{head} {mismatch.question} of {mismatch.name}: {mismatch.category}")
+        click.echo(click.style(f"    {mismatch.text[:_WIDEST]}", dim=True))
+        for side, places in (("live", mismatch.only_live), ("static", mismatch.only_static)):
+            if places:
+                click.echo(f"    only {side}: {', '.join(places)}")
+    for what, rates in (("definitions", found.definitions), ("references", found.references)):
+        click.echo(
+            f"{what}: {rates.match_rate:.1%} of {rates.n} match ({rates.limited:.1%} after limits); "
+            f"static {rates.static_p50_ms:.3f} ms, live {rates.live_p50_ms:.1f} ms, {rates.speedup:,.0f}×"
+        )
+    for category, often in sorted(found.categories.items(), key=lambda item: -item[1]):
+        click.echo(f"  {often:4} {category}")
+
+
+@click.command()
+@click.argument("where", metavar="FILE[:LINE[:COL]]|SYMBOL")
+@click.option("--svg", "svg_file", metavar="FILE", help="Write an SVG drawing (`-`: standard output).")
+@click.option("--html", "html_file", metavar="FILE", help="Write a page (`-`: standard output).")
+@shared(named, depth_option, click.option("-k", default=20, show_default=True, help="Symbols on each side."))
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def graph(
+    repository: str,
+    where: str,
+    svg_file: str | None,
+    html_file: str | None,
+    name: str,
+    depth: int,
+    k: int,
+    at: str | None,
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Draw the neighbourhood of a symbol or file: what uses it, and what it uses."""
+    from codenib.adapters.cli import draw
+
+    if not (svg_file or html_file or json_output):
+        raise InputError("say where to draw", hint=f"codenib graph {where} --svg graph.svg")
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        before, after = (
+            workspace.neighbours(
+                where, which, name=name, depth=depth, k=k, at=at, refresh="never" if no_refresh else "auto"
+            )
+            for which in ("dependents", "dependencies")
+        )
+        progress.close()
+    if json_output:
+        print_json({"dependents": graph_json(before), "dependencies": graph_json(after)})
+    for file, drawn in ((svg_file, draw.svg), (html_file, draw.html)):
+        if file:
+            with click.open_file(file, "w", encoding="utf-8") as stream:
+                stream.write(drawn(before, after))
+            if file != "-":
+                say(f"{before.total} use it, it uses {after.total}: {file}")

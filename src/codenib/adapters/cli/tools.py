@@ -1,0 +1,70 @@
+"""`codenib tools`: which outside programs are there, what each is for, and `tools install` to get them."""
+
+from __future__ import annotations
+
+import click
+
+from codenib.adapters.cli.options import as_json
+from codenib.adapters.cli.output import print_json, say
+from codenib.core.errors import ProviderError
+from codenib.manifest.home import tools_folder
+from codenib.navigation.install import Outcome
+from codenib.navigation.install import install as install_tools
+from codenib.navigation.tools import Toolbox, ToolReport
+
+
+@click.group(invoke_without_command=True)
+@as_json
+@click.pass_context
+def tools(context: click.Context, json_output: bool) -> None:
+    """List the outside tools: version, where from, what needs them, and how to install them."""
+    if context.invoked_subcommand is not None:
+        return
+    toolbox = Toolbox(tools_folder())
+    reports = toolbox.report()
+    if json_output:
+        print_json({"folder": str(toolbox.root), "tools": reports})
+        return
+    for report in reports:
+        _print(report)
+
+
+def _print(report: ToolReport) -> None:
+    optional = ", optional" if report.optional else ""
+    if report.version:
+        state, colour = f"{report.version} ({report.origin})", "green"
+    else:
+        state, colour = "missing", "" if report.optional else "yellow"
+    shown = click.style(f"{state:<24}", fg=colour or None)
+    click.echo(f"{report.name:<28}{shown} {report.serves}{optional}")
+    if report.note:
+        click.echo(f"{'':<28}{report.note}")
+    if not report.version:
+        click.echo(f"{'':<28}try: {report.install}")
+
+
+@tools.command()
+@click.argument("names", nargs=-1, required=True, metavar="python|typescript|go|rust|cpp|all|TOOL...")
+@click.option("--force", is_flag=True, help="Install ours again, even when the tool is there.")
+@as_json
+def install(names: tuple[str, ...], force: bool, json_output: bool) -> None:
+    """Install pinned versions from PyPI, npm, the Go proxy and crates.io; no repository is touched."""
+    outcomes = install_tools(Toolbox(tools_folder()), names, say, force=force)
+    if json_output:
+        print_json({"tools": [_shown(outcome) for outcome in outcomes]})
+    failed = [outcome for outcome in outcomes if outcome.done == "failed"]
+    for outcome in failed:
+        click.echo(f"{click.style('codenib:', fg='red')} {outcome.error}\n  try: {outcome.hint}", err=True)
+    if failed:
+        raise click.exceptions.Exit(ProviderError.exit_code)
+
+
+def _shown(outcome: Outcome) -> dict[str, object]:
+    shown: dict[str, object] = {
+        "name": outcome.name,
+        "done": outcome.done,
+        "seconds": round(outcome.seconds, 3),
+    }
+    if tool := outcome.tool:
+        shown |= {"version": tool.version, "origin": tool.origin, "folder": str(tool.folder)}
+    return shown | ({"error": outcome.error, "hint": outcome.hint} if outcome.error else {})

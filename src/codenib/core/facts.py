@@ -1,0 +1,107 @@
+"""Values of the structural view: roles and kinds, and the line of facts that a backend gives per file.
+
+A backend drives the language's own engine over a checkout. For every token where a person may ask, its line
+says what *definition* answers there (`defs`), of what the token is an occurrence (`keys`), and what
+*references* collects there (`asks`; -1 when that is `keys`). The format is described in docs/navigation.md.
+"""
+
+from __future__ import annotations
+
+from enum import IntEnum, IntFlag
+
+import msgspec
+
+OCCURRENCE_FIELDS = 8  # line, column, end line, end column, roles, defs, keys, asks
+
+
+class Role(IntFlag):
+    """What a token does where it stands."""
+
+    NONE = 0
+    DECLARATION = 1
+    IMPORT = 2
+    CALL = 4
+    TYPE = 8
+    WRITE = 16
+    INHERIT = 32
+    INEXACT = 64  # the text is not the symbol's name: an alias, a string, `self`
+
+
+class NodeFlag(IntFlag):
+    NONE = 0
+    LOCAL = 1  # not visible outside its function
+    ANCHOR = 2  # a place that others refer to and that its own file did not list
+
+
+class NodeKind(IntEnum):
+    """Kinds of nodes, as stored; the names are those of the backends' lines."""
+
+    DIRECTORY = 0
+    FILE = 1
+    CLASS = 2
+    INTERFACE = 3
+    ENUM = 4
+    STRUCT = 5
+    TRAIT = 6
+    MODULE = 7
+    FUNCTION = 8
+    METHOD = 9
+    PROPERTY = 10
+    FIELD = 11
+    VARIABLE = 12
+    CONSTANT = 13
+    PARAMETER = 14
+    TYPE_PARAMETER = 15
+    TYPE_ALIAS = 16
+    IMPORT = 17
+    MACRO = 18
+    ENUM_MEMBER = 19
+    NAMESPACE = 20
+    LABEL = 21
+
+    @property
+    def label(self) -> str:
+        return self.name.lower()
+
+
+#: What holds other code: an occurrence inside one is that node's use.
+SCOPES = frozenset(
+    {
+        NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.ENUM, NodeKind.STRUCT, NodeKind.TRAIT, NodeKind.MODULE,
+        NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.PROPERTY, NodeKind.NAMESPACE, NodeKind.MACRO,
+    }
+)  # fmt: skip
+
+
+class EdgeKind(IntEnum):
+    """Kinds of edges; containment is the nodes' parent and not an edge of its own."""
+
+    REFERENCE = 0
+    IMPORT = 1
+    TYPE_USE = 2
+    CALL = 3
+    INHERIT = 4
+
+    @property
+    def label(self) -> str:
+        return self.name.lower().replace("_", "-")
+
+
+RELATIONS = ("also", "inherit", "implement", "override")
+
+
+class WireFacts(msgspec.Struct, forbid_unknown_fields=True):
+    """One line of a backend. Lines and columns are 0-based, ends exclusive, columns in units of `encoding`.
+
+    A node is `[name, kind, parent, line, column, end line, end column, line, column, end column, flags]`, the
+    second range being its name. A target is a declaration `[path, line, column]`, a file `[path]`, or
+    anything outside the repository by a stable name.
+    """
+
+    path: str
+    encoding: str
+    nodes: list[list[str | int]]
+    targets: list[str | list[str | int]]
+    lists: list[list[int]]
+    occurrences: list[int]
+    relations: list[tuple[str, int, int]] = []

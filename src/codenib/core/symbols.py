@@ -1,0 +1,85 @@
+"""Answers of navigation and of the graph. Each says who answered, for which snapshot, and how completely."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from codenib.core.answers import SnapshotRef
+from codenib.core.navigation import Location, Position
+
+Provider = Literal["static", "live", "syntactic"]
+Granularity = Literal["occurrence", "enclosing", "name"]
+Completeness = Literal["all", "limited", "unknown"]
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationAnswer:
+    """Places in the repository, in order of path, line and column.
+
+    `total` counts all of them, also those past the limit; `outside` what the question means outside the
+    repository. `provider` and `backend` say who answered: `syntactic` answers go by names alone and are never
+    resolved. `granularity` is `enclosing` when nothing is known at the very position.
+    """
+
+    locations: tuple[Location, ...]
+    snapshot: SnapshotRef
+    provider: Provider
+    backend: str
+    granularity: Granularity
+    completeness: Completeness
+    total: int
+    outside: int
+    asked: str
+    position: Position
+    seconds: float
+    refreshed: str = ""
+    note: str = ""  # why this provider, when another was the first choice
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A declaration, a file or a folder of the graph."""
+
+    id: int
+    name: str
+    qualified: str
+    kind: str
+    path: str
+    line: int
+    end_line: int
+    group: str = ""
+    importance: float = 0.0
+    depth: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class SymbolEdge:
+    """A use of one symbol by another, with its first place."""
+
+    source: int
+    to: int
+    kind: str
+    path: str
+    line: int
+    often: int
+
+
+@dataclass(frozen=True, slots=True)
+class GraphAnswer:
+    """Symbols and the edges between them, from one snapshot; `depth` of a symbol counts steps from the asked.
+
+    `backends` names who resolved each language group. A group that is missing there is known by names alone.
+    """
+
+    symbols: tuple[Symbol, ...]
+    edges: tuple[SymbolEdge, ...]
+    snapshot: SnapshotRef
+    total: int
+    truncated: bool
+    seconds: float
+    asked: str = ""
+    backends: Mapping[str, str] = field(default_factory=dict)
+    refreshed: str = ""
+    note: str = ""

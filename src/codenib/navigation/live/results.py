@@ -1,0 +1,159 @@
+"""What servers answer in, locations and symbols of the repository out: sorted, in code points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import msgspec
+
+from codenib.core.navigation import Location
+from codenib.navigation.live.text import Encoding, SourceText, Texts
+
+# The protocol's numbers, from 1.
+_KINDS = (
+    "file", "module", "namespace", "package", "class", "method", "property", "field", "constructor", "enum",
+    "interface", "function", "variable", "constant", "string", "number", "boolean", "array", "object", "key",
+    "null", "enum_member", "struct", "event", "operator", "type_parameter",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What a definition or reference request returned.
+
+    `outside` counts locations that are not in the repository; `stale` those that no longer exist on disk.
+    `settled` is False when the server was still loading: then there may be more.
+    """
+
+    locations: tuple[Location, ...] = ()
+    outside: int = 0
+    stale: int = 0
+    settled: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Symbol:
+    """A declaration of a file: `location` is all of it, `selection` its name where the server says that.
+
+    `container` is the name of what holds it, from servers that give a flat list.
+    """
+
+    name: str
+    kind: str
+    location: Location
+    selection: Location
+    container: str = ""
+    children: tuple[Symbol, ...] = ()
+
+
+class _Point(msgspec.Struct, frozen=True):
+    line: int
+    character: int
+
+
+class _Range(msgspec.Struct, frozen=True):
+    start: _Point
+    end: _Point
+
+
+class _Place(msgspec.Struct, rename="camel"):
+    """A Location or a LocationLink."""
+
+    uri: str = ""
+    range: _Range | None = None
+    target_uri: str = ""
+    target_selection_range: _Range | None = None
+
+
+class _Symbol(msgspec.Struct, rename="camel"):
+    """A DocumentSymbol or a SymbolInformation."""
+
+    name: str
+    kind: int
+    range: _Range | None = None
+    selection_range: _Range | None = None
+    location: _Place | None = None
+    container_name: str | None = None
+    children: list[_Symbol] | None = None
+
+
+_places = msgspec.json.Decoder(list[_Place] | _Place | None)
+_symbols = msgspec.json.Decoder(list[_Symbol] | None)
+
+
+class Reader:
+    """Turns a server's answers into values, for one root and position encoding."""
+
+    def __init__(self, root: Path, texts: Texts, encoding: Encoding, member: Callable[[str], bool]) -> None:
+        self._root = root
+        self._texts = texts
+        self._encoding = encoding
+        self._member = member
+
+    def found(self, raw: msgspec.Raw) -> Found:
+        """The locations of a definition or reference answer; MsgspecError when it is none."""
+        places = _places.decode(raw)
+        rows = [places] if isinstance(places, _Place) else places or []
+        texts: dict[str, SourceText | None] = {}
+        inside: set[Location] = set()
+        outside: set[tuple[str, _Range | None]] = set()
+        stale = 0
+        for row in rows:
+            uri = row.uri or row.target_uri
+            span = row.range or row.target_selection_range
+            path = self._path(uri)
+            if path is None or span is None:
+                outside.add((uri, span))
+                continue
+            if path not in texts:
+                texts[path] = self._texts.read(path)
+            text = texts[path]
+            if text is None or span.start.line >= len(text.lines):
+                stale += 1
+            else:
+                inside.add(self._location(path, text, span))
+        return Found(tuple(sorted(inside)), len(outside), stale)
+
+    def symbols(self, raw: msgspec.Raw, path: str) -> tuple[Symbol, ...]:
+        """The declarations of a file, in the server's order."""
+        text = self._texts.read(path)
+        if text is None:
+            return ()
+        return tuple(self._symbol(row, path, text) for row in _symbols.decode(raw) or [])
+
+    def _symbol(self, row: _Symbol, path: str, text: SourceText) -> Symbol:
+        span = row.range or (row.location.range if row.location else None)
+        if span is None:
+            raise msgspec.ValidationError(f"the symbol {row.name} has no range")
+        return Symbol(
+            row.name,
+            _KINDS[row.kind - 1] if 0 < row.kind <= len(_KINDS) else "unknown",
+            self._location(path, text, span),
+            self._location(path, text, row.selection_range or span),
+            row.container_name or "",
+            tuple(self._symbol(child, path, text) for child in row.children or []),
+        )
+
+    def _location(self, path: str, text: SourceText, span: _Range) -> Location:
+        start, end = span.start, span.end
+        return Location(
+            path,
+            start.line + 1,
+            text.column(start.line, start.character, self._encoding),
+            end.line + 1,
+            text.column(end.line, end.character, self._encoding),
+        )
+
+    def _path(self, uri: str) -> str | None:
+        """The path of a file of the repository; None for anything else."""
+        parts = urlsplit(uri)
+        if parts.scheme != "file":
+            return None
+        try:
+            path = Path(unquote(parts.path)).relative_to(self._root).as_posix()
+        except ValueError:
+            return None
+        return path if self._member(path) else None

@@ -1,0 +1,88 @@
+"""The language servers of a worktree: a position in, what the server answers for the snapshot out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal
+
+from codenib.core.errors import InputError
+from codenib.core.navigation import Position
+from codenib.navigation.live import servers
+from codenib.navigation.live.pool import ServerPool
+from codenib.navigation.live.worktree import Changes
+from codenib.navigation.tools import Toolbox
+from codenib.units.languages import language_hint
+from codenib.views.graph.navigate import Found
+
+if TYPE_CHECKING:
+    from codenib.navigation.live.provider import LiveProvider
+
+
+class LiveServers:
+    """One server per language group, started with its first question.
+
+    Snapshots say what changed on disk: the servers are told, and need not look at every file themselves.
+    """
+
+    def __init__(self, root: Path, tools: Toolbox, *, trusted: bool) -> None:
+        self._root = root
+        self._tools = tools
+        self._trusted = trusted
+        self._pool = ServerPool(tools, watch=False)
+        self._files: Mapping[str, str] = {}
+
+    def close(self) -> None:
+        """Stop them."""
+        self._pool.close()
+
+    def require(self, path: str) -> str:
+        """The server of a file, by name and version; an error that says what is missing otherwise."""
+        tool = self._tools.require(server_of(path).tool)
+        return f"{tool.name} {tool.version}"
+
+    def provider(self, path: str) -> LiveProvider:
+        """The running server of a file's language."""
+        return self._pool.provider(self._root, server_of(path).group, trusted=self._trusted)
+
+    def ask(
+        self,
+        question: Literal["definition", "references"],
+        position: Position,
+        limit: int | None,
+        declarations: bool,
+        files: Mapping[str, str],
+    ) -> tuple[Found, str]:
+        """The server's answer for a snapshot's `files` (path to digest), in our order, and who gave it."""
+        backend = self.require(position.path)
+        self._tell(files)
+        server = self.provider(position.path)
+        if question == "definition":
+            found = server.definition(position)
+        else:
+            found = server.references(position, declaration=declarations)
+        inside = tuple(place for place in found.locations if place.path in files)
+        outside = found.outside + len(found.locations) - len(inside)
+        answer = Found(inside[:limit], len(inside), outside, "occurrence", "")
+        return answer, backend if found.settled else f"{backend}, still loading"
+
+    def _tell(self, files: Mapping[str, str]) -> None:
+        """Tell the running servers what differs from the snapshot before."""
+        old, self._files = self._files, files
+        if old is files or old == files or not old:
+            return
+        self._pool.changed(
+            Changes(
+                tuple(sorted(files.keys() - old.keys())),
+                tuple(sorted(path for path in files.keys() & old.keys() if files[path] != old[path])),
+                tuple(sorted(old.keys() - files.keys())),
+            )
+        )
+
+
+def server_of(path: str) -> servers.Server:
+    """The server for a file's language."""
+    server = servers.server_of(language_hint(path))
+    if server is None:
+        raise InputError(f"no language server is known for {path}", hint="codenib tools")
+    return server

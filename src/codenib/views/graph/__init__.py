@@ -1,0 +1,1 @@
+"""The structural view: nodes, occurrences and edges of every file, assembled from facts per file."""

@@ -1,0 +1,211 @@
+"""Facts per file in, the queryable graph out: one table of nodes, one of occurrences, and their indexes.
+
+Node numbers: folders first, then files, then declarations by file and place. A *key* is a node's number, or
+beyond the last node that of something outside the repository. All arrays are plain `.npy` files that readers
+map; nothing here looks at source text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from pathlib import Path, PurePosixPath
+
+import numpy as np
+
+from codenib.core.facts import RELATIONS, NodeKind
+from codenib.views.graph.edges import derive_edges, importance, write_edges
+from codenib.views.graph.facts import OUTSIDE, OWN_FILE, FileFacts, Ints
+from codenib.views.graph.strings import write_strings
+from codenib.views.graph.tables import Tables, expand
+
+
+def assemble(facts: Sequence[FileFacts], out: Path) -> dict[str, int]:
+    """Write the graph of these files (in path order) into `out`; how many of each there are."""
+    paths = [each.path for each in facts]
+    folders = _folders(paths)
+    files_at, nodes_at = len(folders), len(folders) + len(paths)
+    first = np.array([*accumulate((len(each.names) for each in facts), initial=nodes_at)], np.int32)
+    count = int(first[-1])
+    keys, outside = _number(facts, paths, files_at, first)
+    tables = _tables(facts, folders, files_at, first, keys)
+    key_count = count + len(outside)
+    _write_tables(tables, out)
+    _write_names(facts, folders, paths, outside, out)
+    _write_places(tables, key_count, out)
+    relations = _relations(facts, keys)
+    _write_relations(relations, out)
+    edges = derive_edges(tables, relations, count)
+    write_edges(edges, count, out)
+    np.save(out / "importance.npy", importance(edges, count))
+    return {
+        "folders": len(folders),
+        "files": len(paths),
+        "nodes": count,
+        "edges": len(edges),
+        "occurrences": len(tables.occurrences),
+        "outside": len(outside),
+    }
+
+
+def _folders(paths: Sequence[str]) -> list[str]:
+    found = {"."}
+    for path in paths:
+        for parent in PurePosixPath(path).parents:
+            if str(parent) in found:
+                break
+            found.add(str(parent))
+    return sorted(found)
+
+
+def _number(
+    facts: Sequence[FileFacts], paths: Sequence[str], files_at: int, first: Ints
+) -> tuple[list[Ints], list[str]]:
+    """For each file the keys of its targets; and what is outside, in the order of its numbers."""
+    known = {f"{path}#": files_at + at for at, path in enumerate(paths)}
+    for at, each in enumerate(facts):
+        start = int(first[at])
+        known.update({name: start + i for i, name in enumerate(each.identities)})
+    names = {target for each in facts for target in each.targets if isinstance(target, str)}
+    outside = sorted(name for name in names if name not in known)
+    count = int(first[-1])
+    known.update({name: count + at for at, name in enumerate(outside)})
+    keys = []
+    for at, each in enumerate(facts):
+        start, own = int(first[at]), files_at + at
+        row = [
+            known[target] if isinstance(target, str) else own if target == OWN_FILE else start + target
+            for target in each.targets
+        ]
+        keys.append(np.array(row, np.int32))
+    return keys, outside
+
+
+def _tables(
+    facts: Sequence[FileFacts], folders: Sequence[str], files_at: int, first: Ints, keys: Sequence[Ints]
+) -> Tables:
+    nodes_at = files_at + len(facts)
+    count = int(first[-1])
+    rows = _stack([each.nodes for each in facts], 10)
+    number = {folder: at for at, folder in enumerate(folders)}
+    parents = np.full(count, -1, np.int32)
+    for folder, at in number.items():
+        if folder != ".":
+            parents[at] = number[str(PurePosixPath(folder).parent)]
+    for at, each in enumerate(facts):
+        parents[files_at + at] = number[str(PurePosixPath(each.path).parent)]
+    sizes = [len(each.names) for each in facts]
+    starts = np.repeat(first[:-1], sizes)
+    owner = np.repeat(np.arange(files_at, nodes_at, dtype=np.int32), sizes)
+    parents[nodes_at:] = np.where(rows[:, 1] < 0, owner, rows[:, 1] + starts)
+    kinds = np.zeros(count, np.uint8)
+    kinds[files_at:nodes_at] = NodeKind.FILE
+    kinds[nodes_at:] = rows[:, 0]
+    ranges = np.zeros((count, 7), np.int32)
+    ranges[nodes_at:] = rows[:, 2:9]
+    flags = np.zeros(count, np.uint8)
+    flags[nodes_at:] = rows[:, 9]
+    file_of = np.full(count, -1, np.int32)
+    file_of[files_at:nodes_at] = np.arange(len(facts))
+    file_of[nodes_at:] = owner - files_at
+    list_ptr, list_items, occurrences = _merge_lists(facts, keys)
+    first_occurrence = np.array([0, *accumulate(len(each.occurrences) for each in facts)], np.int32)
+    return Tables(
+        kinds, parents, ranges, flags, file_of, first, occurrences, first_occurrence, list_ptr, list_items,
+        files_at, nodes_at,
+    )  # fmt: skip
+
+
+def _merge_lists(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> tuple[Ints, Ints, Ints]:
+    """One table of lists for all files, with sorted keys; the occurrences point into it."""
+    items = _flat([keys[at][each.list_items] for at, each in enumerate(facts)])
+    sizes = _flat([np.diff(each.list_ptr) for each in facts])
+    ptr = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32)
+    within = np.repeat(np.arange(len(sizes)), sizes)
+    items = items[np.lexsort((items, within))]
+    starts = [0, *accumulate(len(each.list_ptr) - 1 for each in facts)]
+    moved = []
+    for each, start in zip(facts, starts, strict=False):
+        rows = each.occurrences.copy()
+        rows[:, 5:8] += np.where(rows[:, 5:8] >= 0, start, 0).astype(np.int32)
+        moved.append(rows)
+    return ptr, items.astype(np.int32), _stack(moved, 8)
+
+
+def _relations(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> Ints:
+    """Kind, source, destination; sorted, each once."""
+    rows = []
+    for at, each in enumerate(facts):
+        if len(each.relations):
+            kinds = each.relations[:, 0]
+            rows.append(np.stack([kinds, *(keys[at][each.relations[:, side]] for side in (1, 2))], axis=1))
+    return np.unique(_stack(rows, 3), axis=0)
+
+
+def _write_relations(relations: Ints, out: Path) -> None:
+    sizes = np.bincount(relations[:, 0], minlength=len(RELATIONS))
+    np.save(out / "relation_ptr.npy", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
+    np.save(out / "relation_source.npy", np.ascontiguousarray(relations[:, 1]))
+    np.save(out / "relation_to.npy", np.ascontiguousarray(relations[:, 2]))
+
+
+def _write_tables(tables: Tables, out: Path) -> None:
+    np.save(out / "kinds.npy", tables.kinds)
+    np.save(out / "parents.npy", tables.parents)
+    np.save(out / "ranges.npy", tables.ranges)
+    np.save(out / "flags.npy", tables.flags)
+    np.save(out / "file_of.npy", tables.file_of)
+    np.save(out / "first_node.npy", tables.first_node)
+    np.save(out / "first_occurrence.npy", tables.first_occurrence)
+    np.save(out / "list_ptr.npy", tables.list_ptr)
+    np.save(out / "list_items.npy", tables.list_items)
+    names = ("line", "column", "end_line", "end_column", "roles", "defs", "keys", "asks")
+    for column, name in enumerate(names):
+        kind = np.uint8 if name == "roles" else np.int32
+        np.save(
+            out / f"occurrence_{name}.npy", np.ascontiguousarray(tables.occurrences[:, column].astype(kind))
+        )
+    spanning = np.flatnonzero(tables.occurrences[:, 2] > tables.occurrences[:, 0])
+    np.save(out / "spanning.npy", spanning.astype(np.int32))
+
+
+def _write_names(
+    facts: Sequence[FileFacts],
+    folders: Sequence[str],
+    paths: Sequence[str],
+    outside: Sequence[str],
+    out: Path,
+) -> None:
+    names = [name for each in facts for name in each.names]
+    write_strings(out, "names", [*folders, *paths, *names])
+    write_strings(out, "outside", [name.removeprefix(OUTSIDE) for name in outside])
+    start = len(folders) + len(paths)
+    lowered = [name.lower() for name in names]
+    order = sorted(range(len(names)), key=lowered.__getitem__)
+    np.save(out / "by_name.npy", np.array(order, np.int32) + np.int32(start))
+    groups = sorted({each.group for each in facts})
+    write_strings(out, "groups", groups)
+    np.save(out / "group_of.npy", np.array([groups.index(each.group) for each in facts], np.uint8))
+
+
+def _write_places(tables: Tables, key_count: int, out: Path) -> None:
+    """For each key, where it occurs."""
+    lists = tables.occurrences[:, 6]
+    having = np.flatnonzero(lists >= 0).astype(np.int32)
+    chosen = lists[having]
+    sizes = tables.list_ptr[chosen + 1] - tables.list_ptr[chosen]
+    at = expand(tables.list_ptr[chosen], sizes)
+    keys = tables.list_items[at]
+    occurrences = np.repeat(having, sizes)
+    order = np.argsort(keys, kind="stable")
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=key_count))])
+    np.save(out / "place_ptr.npy", ptr.astype(np.int32))
+    np.save(out / "places.npy", occurrences[order].astype(np.int32))
+
+
+def _stack(parts: Sequence[Ints], width: int) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros((0, width), np.int32)
+
+
+def _flat(parts: Sequence[Ints]) -> Ints:
+    return np.concatenate(parts) if parts else np.zeros(0, np.int32)

@@ -1,0 +1,40 @@
+"""Columns of an engine in (UTF-16 units or bytes), columns in code points out, changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+#: A table of rows, and its (line, column) pairs of fields.
+Table = tuple[NDArray[np.int32], Sequence[tuple[int, int]]]
+
+
+def to_code_points(text: bytes, encoding: str, *tables: Table) -> None:
+    """Rewrite every column on a line that is not ASCII; all others already are code points."""
+    if encoding == "utf-32" or text.isascii():
+        return
+    if encoding not in ("utf-8", "utf-16"):
+        raise ValueError(f"unknown encoding of columns: {encoding}")
+    maps = {
+        number: offsets(line, encoding) for number, line in enumerate(text.split(b"\n")) if not line.isascii()
+    }
+    wide = np.zeros(text.count(b"\n") + 2, bool)
+    wide[list(maps)] = True
+    for rows, pairs in tables:
+        for line, column in pairs:
+            lines = np.minimum(rows[:, line], len(wide) - 1)
+            for row in np.flatnonzero(wide[lines]).tolist():
+                known = maps[int(lines[row])]
+                rows[row, column] = known[min(int(rows[row, column]), len(known) - 1)]
+
+
+def offsets(line: bytes, encoding: str) -> list[int]:
+    """For each column of a line in units of `encoding`, the column in code points; one more for its end."""
+    found: list[int] = []
+    count = 0
+    for count, char in enumerate(line.decode("utf-8", "replace"), 1):
+        width = len(char.encode()) if encoding == "utf-8" else (2 if ord(char) > 0xFFFF else 1)
+        found += [count - 1] * width
+    return [*found, count]

@@ -1,0 +1,206 @@
+"""A position in, definitions and references out, from the occurrence table: the static provider.
+
+The smallest occurrence at the position answers; without one, the innermost declaration around it does, under
+its own label. Limits are the caller's, applied to sorted answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib.core.facts import RELATIONS, Role
+from codenib.core.navigation import Location, Position
+from codenib.views.graph.read import GraphView
+
+Granularity = Literal["occurrence", "enclosing", "name"]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Sorted locations in the repository, how many there are in all, and how many targets are outside it."""
+
+    locations: tuple[Location, ...]
+    total: int
+    outside: int
+    granularity: Granularity
+    asked: str  # the name that was asked for
+
+
+def definitions(view: GraphView, position: Position, limit: int | None = None) -> Found:
+    """Where what stands at `position` is declared."""
+    occurrence = occurrence_at(view, position)
+    if occurrence is None:
+        return _of_node(view, enclosing_node(view, position), limit)
+    keys = view.list_at(int(view.occurrence_defs[occurrence]))
+    inside = sorted(location_of(view, key) for key in keys if key < view.count)
+    unique = tuple(dict.fromkeys(inside))
+    outside = sum(1 for key in keys if key >= view.count)
+    return Found(unique[:limit], len(unique), outside, "occurrence", name_at(view, occurrence))
+
+
+def references(
+    view: GraphView, position: Position, limit: int | None = None, *, declarations: bool = True
+) -> Found:
+    """Every place that refers to what stands at `position`."""
+    occurrence = occurrence_at(view, position)
+    if occurrence is None:
+        node = enclosing_node(view, position)
+        granularity: Granularity = "enclosing"
+        keys = [node] if node >= view.nodes_at else []
+        asked = view.names[node]
+    else:
+        number = int(view.occurrence_asks[occurrence])
+        keys = view.list_at(number if number >= 0 else int(view.occurrence_keys[occurrence]))
+        granularity, asked = "occurrence", name_at(view, occurrence)
+    places = places_of_all(view, keys)
+    if not declarations:
+        places = places[(view.occurrence_roles[places] & Role.DECLARATION) == 0]
+    outside = sum(1 for key in keys if key >= view.count)
+    locations = tuple(locate(view, places if limit is None else places[:limit]))
+    return Found(locations, len(places), outside, granularity, asked)
+
+
+def occurrence_at(view: GraphView, position: Position) -> int | None:
+    """The smallest occurrence that holds the position, else one that ends there."""
+    file = view.file_number(position.path)
+    if file is None:
+        return None
+    line, column = position.line - 1, position.column
+    begin, end = int(view.first_occurrence[file]), int(view.first_occurrence[file + 1])
+    lines = view.occurrence_line[begin:end]
+    first = begin + int(lines.searchsorted(line))
+    last = begin + int(lines.searchsorted(line, side="right"))
+    best: tuple[bool, int, int, int] | None = None
+    for at in (*_spanning(view, begin, first), *range(first, last)):
+        start = (int(view.occurrence_line[at]), int(view.occurrence_column[at]))
+        stop = (int(view.occurrence_end_line[at]), int(view.occurrence_end_column[at]))
+        if start <= (line, column) <= stop:
+            size = (stop[0] - start[0], stop[1] - start[1])
+            better = ((line, column) == stop and start != stop, *size, at)
+            best = better if best is None or better < best else best
+    return None if best is None else best[3]
+
+
+def starts_at(view: GraphView, position: Position) -> bool:
+    """Whether an occurrence begins exactly there."""
+    at = occurrence_at(view, position)
+    return at is not None and (
+        int(view.occurrence_line[at]) == position.line - 1
+        and int(view.occurrence_column[at]) == position.column
+    )
+
+
+def on_line(view: GraphView, path: str, line: int) -> list[int]:
+    """The occurrences that begin on a line (1-based), left to right."""
+    file = view.file_number(path)
+    if file is None:
+        return []
+    begin, end = int(view.first_occurrence[file]), int(view.first_occurrence[file + 1])
+    lines = view.occurrence_line[begin:end]
+    first, last = (int(lines.searchsorted(line - 1, side=side)) for side in ("left", "right"))
+    return list(range(begin + first, begin + last))
+
+
+def enclosing_node(view: GraphView, position: Position) -> int:
+    """The innermost declaration around a position that others can name; else its file."""
+    file = view.file_number(position.path)
+    if file is None:
+        raise LookupError(position.path)
+    begin, end = int(view.first_node[file]), int(view.first_node[file + 1])
+    line, column = position.line - 1, position.column
+    best, smallest = view.files_at + file, (1 << 31, 1 << 31)
+    ranges = view.ranges[begin:end]
+    holding = np.flatnonzero((ranges[:, 0] <= line) & (ranges[:, 2] >= line))
+    for at in holding.tolist():
+        first, second = ranges[at, :2].tolist(), ranges[at, 2:4].tolist()
+        size = (second[0] - first[0], second[1] - first[1])
+        if first <= [line, column] <= second and size <= smallest and not view.is_local(begin + at):
+            best, smallest = begin + at, size
+    return best
+
+
+def location_of(view: GraphView, node: int) -> Location:
+    """Where a node's name is; a file's or folder's is its first line."""
+    if node < view.nodes_at:
+        return Location(view.names[node], 1, 0, 1, 0)
+    _, _, _, _, line, column, end = view.ranges[node].tolist()
+    return Location(view.path(node), line + 1, column, line + 1, end)
+
+
+def extent_of(view: GraphView, node: int) -> Location:
+    """The whole of a declaration."""
+    line, column, end_line, end_column = view.ranges[node, :4].tolist()
+    return Location(view.path(node), line + 1, column, end_line + 1, end_column)
+
+
+def locate(view: GraphView, occurrences: NDArray[np.int32]) -> Iterator[Location]:
+    """The location of each occurrence."""
+    files = view.file_of_occurrences(occurrences)
+    rows = zip(
+        files,
+        view.occurrence_line[occurrences].tolist(),
+        view.occurrence_column[occurrences].tolist(),
+        view.occurrence_end_line[occurrences].tolist(),
+        view.occurrence_end_column[occurrences].tolist(),
+        strict=True,
+    )
+    for file, line, column, end_line, end_column in rows:
+        yield Location(view.paths[file], line + 1, column, end_line + 1, end_column)
+
+
+def places_of_all(view: GraphView, keys: list[int]) -> NDArray[np.int32]:
+    """The occurrences of any of these keys or of what asking for them also collects; sorted, each once."""
+    wanted = dict.fromkeys(keys)
+    for key in keys:
+        wanted.update(dict.fromkeys(also(view, key)))
+    parts = [view.places_of(key) for key in wanted]
+    if len(parts) == 1:
+        return parts[0]
+    return np.unique(np.concatenate(parts)) if parts else np.zeros(0, np.int32)
+
+
+def also(view: GraphView, key: int) -> list[int]:
+    """What else a search for the references of `key` collects."""
+    return related(view, "also", key)
+
+
+def related(view: GraphView, relation: str, source: int) -> list[int]:
+    """The destinations of a relation."""
+    low, high = relation_bounds(view, relation)
+    sources = view.relation_source[low:high]
+    first, last = (low + int(sources.searchsorted(source, side=side)) for side in ("left", "right"))
+    found: list[int] = view.relation_to[first:last].tolist()
+    return found
+
+
+def relation_bounds(view: GraphView, relation: str) -> tuple[int, int]:
+    """Where the rows of a relation begin and end."""
+    kind = RELATIONS.index(relation)
+    return int(view.relation_ptr[kind]), int(view.relation_ptr[kind + 1])
+
+
+def name_at(view: GraphView, occurrence: int) -> str:
+    """The name of what an occurrence is; empty where it is nothing's."""
+    for column in (view.occurrence_defs, view.occurrence_keys):
+        for key in view.list_at(int(column[occurrence])):
+            if key < view.count:
+                return view.names[key]
+            return view.outside[key - view.count]
+    return ""
+
+
+def _spanning(view: GraphView, begin: int, first: int) -> list[int]:
+    """Occurrences of the file that begin on an earlier line and go over several."""
+    low, high = (int(view.spanning.searchsorted(at)) for at in (begin, first))
+    found: list[int] = view.spanning[low:high].tolist()
+    return found
+
+
+def _of_node(view: GraphView, node: int, limit: int | None) -> Found:
+    locations = (location_of(view, node),)
+    return Found(locations[:limit], 1, 0, "enclosing", view.names[node])

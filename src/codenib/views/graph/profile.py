@@ -1,0 +1,59 @@
+"""What decides the graph besides the source: the backends of each language group. Cheap to import."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from codenib.core.errors import ProviderError
+from codenib.core.protocols import FactBackend
+from codenib.core.views import ArtifactProfile, ViewKind
+
+SCHEMA = "1"
+SYNTACTIC = "syntactic"
+
+
+class ImportedBackend(FactBackend, Protocol):
+    """A backend of given files rather than of languages."""
+
+    @property
+    def paths(self) -> frozenset[str]: ...
+
+
+@dataclass(frozen=True)
+class Makers:
+    """Who makes the facts: an imported index first, then each group's backends in turn, then names alone."""
+
+    backends: Mapping[str, Sequence[FactBackend]]
+    syntactic: FactBackend
+    imported: ImportedBackend | None = None
+    trusted: bool = False
+
+    def profile(self) -> ArtifactProfile:
+        """The profile of the graph that they make."""
+        known = {group: self.first(group) for group in self.backends}
+        known[SYNTACTIC] = identify(self.syntactic)
+        if self.imported is not None:
+            known[self.imported.group] = identify(self.imported)
+        fields = {f"backend:{group}": identity for group, identity in known.items()}
+        trusted = "yes" if self.trusted else "no"
+        return ArtifactProfile(ViewKind.GRAPH, {"schema": SCHEMA, "trusted": trusted, **fields})
+
+    def first(self, group: str) -> str:
+        """The first backend of a group that can run."""
+        return next((name for each in self.backends[group] if (name := identify(each)) != MISSING), MISSING)
+
+
+MISSING = "missing"
+
+
+def identify(backend: FactBackend) -> str:
+    """A backend's identity on one line; `missing` when it cannot run."""
+    try:
+        known = dict(backend.identity())
+    except ProviderError:
+        return MISSING
+    name = " ".join(known.pop(field, "") for field in ("backend", "version")).strip()
+    rest = ", ".join(value for _, value in sorted(known.items()) if value)
+    return f"{name} ({rest})" if rest else name

@@ -1,0 +1,155 @@
+"""An artifact's folder in, the graph out: memory-mapped, each question a few array reads."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib.core.errors import StateError
+from codenib.core.facts import NodeFlag, NodeKind
+from codenib.views.graph.strings import Strings
+
+FORMAT = 1
+_REPAIR = "codenib index --views graph --rebuild"
+
+
+class GroupFacts(msgspec.Struct):
+    """How the files of one language group got into the graph; `resolved` is false for a syntactic graph."""
+
+    group: str
+    backend: str
+    files: int
+    resolved: bool
+    error: str = ""
+
+
+class GraphFile(msgspec.Struct):
+    """`graph.json`: what the artifact holds."""
+
+    format: int
+    groups: list[GroupFacts]
+    counts: dict[str, int]
+
+
+class GraphView:
+    """The structural view of one snapshot. Lines and columns here are 0-based, as stored."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        try:
+            self.about = msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
+        except (OSError, msgspec.DecodeError) as error:
+            raise StateError(f"the graph view cannot be read: {error}", hint=_REPAIR) from error
+        if self.about.format != FORMAT:
+            raise StateError(f"the graph view has format {self.about.format}", hint=_REPAIR)
+        self.names = Strings(folder, "names")
+        self.outside = Strings(folder, "outside")
+        self.groups = list(Strings(folder, "groups"))
+        for name in _ARRAYS:
+            setattr(self, name, self._load(name))
+        self.count = len(self.kinds)
+        self.files_at = self.about.counts["folders"]
+        self.nodes_at = self.files_at + len(self.first_node) - 1
+
+    kinds: NDArray[np.uint8]
+    parents: NDArray[np.int32]
+    ranges: NDArray[np.int32]
+    flags: NDArray[np.uint8]
+    file_of: NDArray[np.int32]
+    group_of: NDArray[np.uint8]
+    first_node: NDArray[np.int32]
+    first_occurrence: NDArray[np.int32]
+    list_ptr: NDArray[np.int32]
+    list_items: NDArray[np.int32]
+    occurrence_line: NDArray[np.int32]
+    occurrence_column: NDArray[np.int32]
+    occurrence_end_line: NDArray[np.int32]
+    occurrence_end_column: NDArray[np.int32]
+    occurrence_roles: NDArray[np.uint8]
+    occurrence_defs: NDArray[np.int32]
+    occurrence_keys: NDArray[np.int32]
+    occurrence_asks: NDArray[np.int32]
+    spanning: NDArray[np.int32]
+    place_ptr: NDArray[np.int32]
+    places: NDArray[np.int32]
+    relation_ptr: NDArray[np.int32]
+    relation_source: NDArray[np.int32]
+    relation_to: NDArray[np.int32]
+    edge_source: NDArray[np.int32]
+    edge_to: NDArray[np.int32]
+    edge_kind: NDArray[np.uint8]
+    edge_anchor: NDArray[np.int32]
+    edge_often: NDArray[np.int32]
+    out_ptr: NDArray[np.int32]
+    in_ptr: NDArray[np.int32]
+    in_edges: NDArray[np.int32]
+    by_name: NDArray[np.int32]
+    importance: NDArray[np.float32]
+
+    @cached_property
+    def paths(self) -> list[str]:
+        """Path of each file, by its number."""
+        return [self.names[at] for at in range(self.files_at, self.nodes_at)]
+
+    def file_number(self, path: str) -> int | None:
+        """The number of a file that has facts."""
+        at = bisect_left(self.paths, path)
+        return at if at < len(self.paths) and self.paths[at] == path else None
+
+    def kind(self, node: int) -> NodeKind:
+        return NodeKind(int(self.kinds[node]))
+
+    def is_local(self, node: int) -> bool:
+        return bool(self.flags[node] & NodeFlag.LOCAL)
+
+    def path(self, node: int) -> str:
+        """The path of a folder, a file, or the file of a declaration."""
+        return self.names[node] if node < self.nodes_at else self.paths[int(self.file_of[node])]
+
+    def group(self, file: int) -> str:
+        """The language group of a file."""
+        return self.groups[int(self.group_of[file])]
+
+    def qualified(self, node: int) -> str:
+        """The dotted chain of names from the file down; a file's or folder's path."""
+        if node < self.nodes_at:
+            return self.names[node]
+        parts = []
+        while node >= self.nodes_at:
+            parts.append(self.names[node])
+            node = int(self.parents[node])
+        return ".".join(reversed(parts))
+
+    def list_at(self, number: int) -> list[int]:
+        """The keys of a list."""
+        if number < 0:
+            return []
+        found: list[int] = self.list_items[self.list_ptr[number] : self.list_ptr[number + 1]].tolist()
+        return found
+
+    def keys_of(self, occurrence: int) -> list[int]:
+        """What an occurrence is an occurrence of."""
+        return self.list_at(int(self.occurrence_keys[occurrence]))
+
+    def places_of(self, key: int) -> NDArray[np.int32]:
+        """The occurrences of a key, in order of path, line and column."""
+        return self.places[self.place_ptr[key] : self.place_ptr[key + 1]]
+
+    def file_of_occurrences(self, occurrences: NDArray[np.int32]) -> list[int]:
+        found: list[int] = (np.searchsorted(self.first_occurrence, occurrences, side="right") - 1).tolist()
+        return found
+
+    def _load(self, name: str) -> NDArray[np.int32]:
+        try:
+            found = np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError) as error:
+            raise StateError(f"the graph view is damaged: {error}", hint=_REPAIR) from error
+        return np.asarray(found)
+
+
+_ARRAYS = tuple(name for name, kind in GraphView.__annotations__.items() if "NDArray" in kind)

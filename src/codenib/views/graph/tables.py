@@ -1,0 +1,37 @@
+"""The assembled arrays of the graph, between facts and files on disk."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[np.int32]
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """The assembled arrays that edges are derived from."""
+
+    kinds: NDArray[np.uint8]
+    parents: Ints
+    ranges: Ints  # line, column, end line, end column, name's line, column, end column
+    flags: NDArray[np.uint8]
+    file_of: Ints
+    first_node: Ints  # per file: its first declaration, and one more
+    occurrences: Ints
+    first_occurrence: Ints
+    list_ptr: Ints
+    list_items: Ints
+    files_at: int  # number of the first file
+    nodes_at: int  # number of the first declaration
+
+
+def expand(starts: Ints, sizes: Ints) -> NDArray[np.int64]:
+    """The numbers start, start + 1, … of each run, one run after the other."""
+    total = int(sizes.sum())
+    ends = np.cumsum(sizes, dtype=np.int64)
+    shift: NDArray[np.int64] = np.repeat(starts.astype(np.int64) - (ends - sizes), sizes)
+    shift += np.arange(total, dtype=np.int64)
+    return shift

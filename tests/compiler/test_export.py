@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+from tests.gitrepo import GitRepo
+
+from codenib.compiler.compiler import IndexCompiler
+from codenib.compiler.export import exported
+from codenib.manifest.store import Store
+from codenib.snapshot.repository import locate
+
+
+def test_an_export_has_the_snapshots_bytes_and_links_what_git_ignores(tmp_path: Path) -> None:
+    made = GitRepo(tmp_path / "project")
+    made.commit({"src/a.py": "one\n", ".gitignore": "node_modules/\n__pycache__/\nsrc/made.py\n"})
+    made.write("node_modules/lib/index.js", "1")
+    made.write("src/made.py", "x = 1")
+    made.write("src/__pycache__/a.pyc", "1")
+    repository = locate(made.path)
+    compiler = IndexCompiler(repository, Store(repository.key))
+    snapshot = compiler.take()
+    made.write("src/a.py", "edited after the snapshot\n")
+    with exported(snapshot, compiler.source, repository, tmp_path / "checkouts") as root:
+        assert (root / "src/a.py").read_text() == "one\n"
+        assert (root / "node_modules").is_symlink()
+        assert (root / "node_modules/lib/index.js").read_text() == "1"
+        assert (root / "src/made.py").read_text() == "x = 1"
+        assert not (root / "src/__pycache__").exists()
+        assert not (root / ".git").exists()
+    assert list((tmp_path / "checkouts").iterdir()) == []
+    assert (made.path / "node_modules/lib/index.js").exists()
