@@ -61,6 +61,9 @@ class Ask:
     declaration: bool = True
 
 
+_TRUST = "codenib index --views graph --trust"
+
+
 class Effect(IntEnum):
     """What a change on disk means for the answers."""
 
@@ -240,7 +243,7 @@ class Session:
         for path in self.worktree.paths:
             if PurePosixPath(path).name in self.server.refuses:
                 what = f"{path} can make {self.server.tool} run programs of the repository"
-                raise ProviderError(f"{what}, which is not trusted", hint="codenib index --views graph --trust")
+                raise ProviderError(f"{what}, which is not trusted", hint=_TRUST)
 
     def _opens(self, path: str) -> bool:
         return self.server.language_id(path) is not None and (self._root / path).is_file()
