@@ -1,14 +1,19 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
+from tests.gitrepo import GitRepo
 from tests.views.dense.hashing import open_hashing
 
 from codenib.compiler.compiler import silent
 from codenib.compiler.dense import DenseChoice
+from codenib.compiler.graph import GraphChoice
 from codenib.compiler.registry import DEFAULT_VIEWS, builder_of, derivers_of, parse_views, profile_of
 from codenib.core.errors import InputError
 from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
+from codenib.snapshot.repository import locate
 
 
 @pytest.fixture
@@ -16,11 +21,21 @@ def dense() -> DenseChoice:
     return DenseChoice(Store("some"), "worktree", silent, open_hashing)
 
 
+@pytest.fixture
+def graph(git_repo: Callable[..., GitRepo]) -> GraphChoice:
+    repository = git_repo()
+    repository.commit({"a.py": "x = 1\n"})
+    found = locate(repository.path)
+    return GraphChoice(found, Store(found.key), silent)
+
+
 @pytest.mark.parametrize("kind", list(ViewKind))
-def test_the_cheap_profile_is_the_builders_own(kind: ViewKind, dense: DenseChoice) -> None:
+def test_the_cheap_profile_is_the_builders_own(
+    kind: ViewKind, dense: DenseChoice, graph: GraphChoice
+) -> None:
     dense.open_now()  # before, an embedder that was never opened has no identity
-    assert profile_of(kind, dense) == builder_of(kind, dense).profile()
-    assert builder_of(kind, dense).kind is kind
+    assert profile_of(kind, dense, graph) == builder_of(kind, dense, graph).profile()
+    assert builder_of(kind, dense, graph).kind is kind
 
 
 def test_views_are_parsed_in_the_registrys_order() -> None:
@@ -36,7 +51,7 @@ def test_an_unknown_view_is_refused_with_those_there_are(names: str) -> None:
 
 
 def test_no_two_views_share_the_name_of_a_deriver() -> None:
-    kinds = [kind for kind in ViewKind if kind is not ViewKind.DENSE]
+    kinds = [kind for kind in ViewKind if kind not in (ViewKind.DENSE, ViewKind.GRAPH)]
     names = [deriver.name for kind in kinds for deriver in builder_of(kind).derivers()]
     assert sorted(derivers_of(list(ViewKind))) == sorted(names)
 
