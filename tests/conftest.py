@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from tests.gitrepo import GitRepo
 
+# Tests have homes of their own, but share the engines and servers that `make tools` installs.
+os.environ.setdefault("CODENIB_TOOLBOX", str(Path(__file__).parent.parent / ".tools" / "box"))
+
 
 @pytest.fixture(autouse=True, scope="session")
 def plain_git() -> Iterator[None]:

@@ -9,6 +9,7 @@ from tests.views.dense.hashing import open_hashing
 from codenib.compiler.compiler import silent
 from codenib.compiler.dense import DenseChoice
 from codenib.compiler.graph import GraphChoice
+from codenib.compiler.history import HistoryChoice
 from codenib.compiler.registry import DEFAULT_VIEWS, builder_of, derivers_of, parse_views, profile_of
 from codenib.core.errors import InputError
 from codenib.core.views import ViewKind
@@ -29,13 +30,19 @@ def graph(git_repo: Callable[..., GitRepo]) -> GraphChoice:
     return GraphChoice(found, Store(found.key), silent)
 
 
+@pytest.fixture
+def history(git_repo: Callable[..., GitRepo]) -> HistoryChoice:
+    return HistoryChoice(locate(git_repo("past").path), silent)
+
+
 @pytest.mark.parametrize("kind", list(ViewKind))
 def test_the_cheap_profile_is_the_builders_own(
-    kind: ViewKind, dense: DenseChoice, graph: GraphChoice
+    kind: ViewKind, dense: DenseChoice, graph: GraphChoice, history: HistoryChoice
 ) -> None:
     dense.open_now()  # before, an embedder that was never opened has no identity
-    assert profile_of(kind, dense, graph) == builder_of(kind, dense, graph).profile()
-    assert builder_of(kind, dense, graph).kind is kind
+    builder = builder_of(kind, dense, graph, history)
+    assert profile_of(kind, dense, graph, history) == builder.profile()
+    assert builder.kind is kind
 
 
 def test_views_are_parsed_in_the_registrys_order() -> None:
@@ -51,7 +58,7 @@ def test_an_unknown_view_is_refused_with_those_there_are(names: str) -> None:
 
 
 def test_no_two_views_share_the_name_of_a_deriver() -> None:
-    kinds = [kind for kind in ViewKind if kind not in (ViewKind.DENSE, ViewKind.GRAPH)]
+    kinds = [kind for kind in ViewKind if kind not in (ViewKind.DENSE, ViewKind.GRAPH, ViewKind.HISTORY)]
     names = [deriver.name for kind in kinds for deriver in builder_of(kind).derivers()]
     assert sorted(derivers_of(list(ViewKind))) == sorted(names)
 

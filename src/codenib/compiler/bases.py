@@ -22,6 +22,7 @@ class Base:
 
     record: ViewRecord
     delta: Delta
+    same: bool  # nothing that the view is made of differs
 
 
 class Bases:
@@ -42,16 +43,19 @@ class Bases:
         self.used: Delta | None = None
 
     def nearest(self, kind: ViewKind) -> Base | None:
-        """The fresh view of this kind whose files differ least."""
+        """The fresh view of this kind whose files differ least; for the history, of the same commit first."""
         best: Base | None = None
         holding = ((m, record) for m in self._manifests if (record := self._fresh(m, kind)) is not None)
         for manifest, record in islice(holding, _BASES):
             delta = self._delta(manifest)
             if delta is None:
                 continue
+            if kind is ViewKind.HISTORY and manifest.commit == self._snapshot.commit:
+                best = Base(record, delta, True)
+                break
             if best is None or len(delta) < len(best.delta):
-                best = Base(record, delta)
-            if len(best.delta) <= _NEAR:
+                best = Base(record, delta, kind is not ViewKind.HISTORY and not len(delta))
+            if len(best.delta) <= _NEAR and kind is not ViewKind.HISTORY:
                 break
         if best is not None:
             self.used = best.delta

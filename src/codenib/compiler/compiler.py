@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.dense import DenseChoice, open_named
 from codenib.compiler.graph import FindBackends, GraphChoice
+from codenib.compiler.history import HistoryChoice
 from codenib.compiler.registry import builder_of, profile_of
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import CodenibError
@@ -37,6 +38,8 @@ from codenib.snapshot.take import take
 
 if TYPE_CHECKING:
     from codenib.compiler.derive import CachedRecords
+
+_WITHOUT_RECORDS = (ViewKind.GRAPH, ViewKind.HISTORY)  # engines read the files themselves, git its objects
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,7 @@ class IndexCompiler:
         self.progress = progress
         self.dense = DenseChoice(store, repository.worktree_key, progress, open_embedder)
         self.graph = GraphChoice(repository, store, progress, find_backends)
+        self.history = HistoryChoice(repository, progress)
         self._builders = dict(builders or {})
 
     @property
@@ -175,12 +179,12 @@ class IndexCompiler:
         return found
 
     def _builder(self, kind: ViewKind) -> ViewMaintainer:
-        return self._builders.get(kind) or builder_of(kind, self.dense, self.graph)
+        return self._builders.get(kind) or builder_of(kind, self.dense, self.graph, self.history)
 
     def _profile(self, kind: ViewKind) -> ArtifactProfile:
         if kind in self._builders:
             return self._builders[kind].profile()
-        return profile_of(kind, self.dense, self.graph)
+        return profile_of(kind, self.dense, self.graph, self.history)
 
     def _records(self, cache: RecordCache, views: Sequence[ViewKind], *, anew: bool = False) -> CachedRecords:
         from codenib.compiler.derive import CachedRecords  # parsers and more, which a no-op never needs
@@ -282,7 +286,7 @@ class IndexCompiler:
         started = time.perf_counter()
         profile = self._profile(kind)
         base = bases.nearest(kind)
-        if base is not None and not len(base.delta):
+        if base is not None and base.same:
             old = base.record
             return ViewRecord(
                 kind, profile.digest, snapshot.id, Status.FRESH, old.artifact, "reused", dict(profile.fields),
@@ -317,7 +321,8 @@ class IndexCompiler:
     ) -> tuple[ViewFacts, str]:
         if base is not None:
             try:
-                records.prepare([*base.delta.added, *base.delta.changed])
+                if builder.kind not in _WITHOUT_RECORDS:
+                    records.prepare([*base.delta.added, *base.delta.changed])
                 self.progress(f"maintaining {builder.kind}", 0, 1)
                 folder = self.store.artifact(base.record.artifact)
                 return builder.maintain(folder, base.delta, records, out), "maintained"
@@ -325,7 +330,7 @@ class IndexCompiler:
                 # The maintainer declines, or the base is gone or damaged: rebuild this view alone.
                 shutil.rmtree(out)
                 out.mkdir()
-        if builder.kind is not ViewKind.GRAPH:  # its engines read the files themselves
+        if builder.kind not in _WITHOUT_RECORDS:
             records.prepare(snapshot.source_files())
         self.progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"

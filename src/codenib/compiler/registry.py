@@ -7,22 +7,29 @@ from typing import TypeVar
 
 from codenib.compiler.dense import DenseChoice
 from codenib.compiler.graph import GraphChoice
+from codenib.compiler.history import HistoryChoice
 from codenib.core.errors import InputError
 from codenib.core.protocols import Deriver, ViewMaintainer
 from codenib.core.views import ArtifactProfile, ViewKind
 
-Choice = TypeVar("Choice", DenseChoice, GraphChoice)
+Choice = TypeVar("Choice", DenseChoice, GraphChoice, HistoryChoice)
 DEFAULT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM)
+_CHOSEN = (ViewKind.DENSE, ViewKind.GRAPH, ViewKind.HISTORY)
 
 
 def profile_of(
-    kind: ViewKind, dense: DenseChoice | None = None, graph: GraphChoice | None = None
+    kind: ViewKind,
+    dense: DenseChoice | None = None,
+    graph: GraphChoice | None = None,
+    history: HistoryChoice | None = None,
 ) -> ArtifactProfile:
-    """The profile that a view built now would have; `dense` and `graph` say which these are."""
+    """The profile that a view built now would have; the choices say which theirs are."""
     if kind is ViewKind.DENSE:
         return _chosen(dense).profile()
     if kind is ViewKind.GRAPH:
         return _chosen(graph).profile()
+    if kind is ViewKind.HISTORY:
+        return _chosen(history).profile()
     if kind is ViewKind.LEXICAL:
         from codenib.views.lexical.profile import lexical_profile
 
@@ -33,13 +40,18 @@ def profile_of(
 
 
 def builder_of(
-    kind: ViewKind, dense: DenseChoice | None = None, graph: GraphChoice | None = None
+    kind: ViewKind,
+    dense: DenseChoice | None = None,
+    graph: GraphChoice | None = None,
+    history: HistoryChoice | None = None,
 ) -> ViewMaintainer:
-    """The builder and maintainer of a view; `dense` and `graph` say which these are."""
+    """The builder and maintainer of a view; the choices say which theirs are."""
     if kind is ViewKind.DENSE:
         return _chosen(dense).builder()
     if kind is ViewKind.GRAPH:
         return _chosen(graph).builder()
+    if kind is ViewKind.HISTORY:
+        return _chosen(history).builder()
     if kind is ViewKind.LEXICAL:
         from codenib.views.lexical.view import LexicalViewBuilder
 
@@ -54,8 +66,8 @@ def builder_of(
 
 
 def derivers_of(kinds: Sequence[ViewKind]) -> dict[str, Deriver]:
-    """The derivers that these views read, by name; the dense view and the graph need none."""
-    builders = (builder_of(kind) for kind in kinds if kind not in (ViewKind.DENSE, ViewKind.GRAPH))
+    """The derivers that these views read, by name; those that are a repository's own choice need none."""
+    builders = (builder_of(kind) for kind in kinds if kind not in _CHOSEN)
     return {deriver.name: deriver for builder in builders for deriver in builder.derivers()}
 
 
@@ -71,5 +83,5 @@ def parse_views(names: str) -> tuple[ViewKind, ...]:
 
 def _chosen(choice: Choice | None) -> Choice:
     if choice is None:
-        raise LookupError("the dense view and the graph are a repository's own choice")
+        raise LookupError("the dense view, the graph and the history are a repository's own choice")
     return choice

@@ -64,6 +64,7 @@ class Delta:
     """What turns the files of one snapshot into those of another, each part in path order.
 
     A rename stands in `removed` and `added` too: `renamed` only says which belong together, as (old, new).
+    `commit` is the one that the target stands on.
     """
 
     base: str
@@ -72,6 +73,7 @@ class Delta:
     changed: tuple[SourceFile, ...] = ()
     removed: tuple[str, ...] = ()
     renamed: tuple[tuple[str, str], ...] = ()
+    commit: str | None = None
 
     def __len__(self) -> int:
         return len(self.added) + len(self.changed) + len(self.removed)

@@ -16,6 +16,7 @@ class ViewKind(StrEnum):
     ZOEKT = "zoekt"  # optional: the same searches by another program
     DENSE = "dense"  # optional: embeddings
     GRAPH = "graph"  # optional: nodes, occurrences and edges
+    HISTORY = "history"  # optional: the commits that lead to the snapshot
 
 
 class Status(StrEnum):

@@ -25,8 +25,11 @@ class LiveServers:
     Snapshots say what changed on disk: the servers are told, and need not look at every file themselves.
     """
 
-    def __init__(self, root: Path, tools: Toolbox, *, trusted: bool) -> None:
+    def __init__(self, root: Path, tools: Toolbox, folder: Path, *, trusted: bool) -> None:
+        """`folder` is for what a server needs beside the worktree: a compilation database and its index."""
         self._root = root
+        self._folder = folder
+        self._places: dict[str, dict[str, str]] = {}
         self._tools = tools
         self._trusted = trusted
         self._pool = ServerPool(tools, watch=False)
@@ -38,12 +41,17 @@ class LiveServers:
 
     def require(self, path: str) -> str:
         """The server of a file, by name and version; an error that says what is missing otherwise."""
-        tool = self._tools.require(server_of(path).tool)
+        server = server_of(path)
+        tool = self._tools.require(server.tool)
+        if server.group not in self._places:
+            self._places[server.group] = self._prepare(server.group)
         return f"{tool.name} {tool.version}"
 
     def provider(self, path: str) -> LiveProvider:
         """The running server of a file's language."""
-        return self._pool.provider(self._root, server_of(path).group, trusted=self._trusted)
+        self.require(path)
+        group = server_of(path).group
+        return self._pool.provider(self._root, group, trusted=self._trusted, places=self._places[group])
 
     def ask(
         self,
@@ -65,6 +73,17 @@ class LiveServers:
         outside = found.outside + len(found.locations) - len(inside)
         answer = Found(inside[:limit], len(inside), outside, "occurrence", "")
         return answer, backend if found.settled else f"{backend}, still loading"
+
+    def _prepare(self, group: str) -> dict[str, str]:
+        """What a server must be given: clangd without the commands of its files would guess."""
+        if group != "cpp":
+            return {}
+        from codenib.navigation.backends.compilation import database_of
+
+        database = self._folder / "database"
+        database.mkdir(parents=True, exist_ok=True)
+        database_of(self._root, database, trusted=self._trusted)
+        return {"database": str(database)}
 
     def _tell(self, files: Mapping[str, str]) -> None:
         """Tell the running servers what differs from the snapshot before."""

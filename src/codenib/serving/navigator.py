@@ -132,10 +132,13 @@ class Navigator:
         if self._live is None:
             from codenib.serving.live import LiveServers
 
+            store = self._compiler.store
+            state = store.worktree_state(self._compiler.repository.worktree_key)
             self._live = LiveServers(
                 self._compiler.repository.root,
                 self._compiler.graph.tools,
-                trusted=self._compiler.store.trusted,
+                state / "live",
+                trusted=store.trusted,
             )
         return self._live
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from codenib.views.dense.store import CodeVectorStore
     from codenib.views.graph.read import GraphView
+    from codenib.views.history.read import HistoryView
 
 
 class Pinned:
@@ -61,6 +62,8 @@ class Pinned:
             self.dense  # noqa: B018
         elif kind is ViewKind.GRAPH:
             self.graph  # noqa: B018
+        elif kind is ViewKind.HISTORY:
+            self.history  # noqa: B018
 
     @cached_property
     def lexical(self) -> LexicalView:
@@ -85,6 +88,12 @@ class Pinned:
         from codenib.views.graph.read import GraphView  # only navigation pays for it
 
         return GraphView(self._artifact(ViewKind.GRAPH))
+
+    @cached_property
+    def history(self) -> HistoryView:
+        from codenib.views.history.read import HistoryView  # only questions about the past pay for it
+
+        return HistoryView(self._artifact(ViewKind.HISTORY))
 
     @cached_property
     def unit_of_vector(self) -> NDArray[np.int64]:

@@ -23,7 +23,10 @@ Refresh = Literal["auto", "never"]
 _RECHECK_SHARE = 10.0
 _RECHECK_S = 1.0
 # Only a question for them waits for these: a model or an engine may take longer than all the rest.
+# The history is not among them: edits leave it as it is, and a commit costs 0.15 s (Django). At a revision it
+# may have to read thousands of older commits.
 _COSTLY = (ViewKind.DENSE, ViewKind.GRAPH)
+_COSTLY_AT_A_REVISION = (*_COSTLY, ViewKind.HISTORY)
 _REVISIONS = 4  # opened at once; the oldest goes
 
 
@@ -120,7 +123,8 @@ class Pins:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         look_s = time.monotonic() - started
-        views = tuple(each for each in self.views_of_head() if each not in _COSTLY or each is kind)
+        costly = _COSTLY if at is None else _COSTLY_AT_A_REVISION
+        views = tuple(each for each in self.views_of_head() if each not in costly or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)
         later = self.left_for_later(views) if at is None else {}

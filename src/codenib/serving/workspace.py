@@ -16,6 +16,7 @@ from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.answers import Answer, Evidence, Passage, Plan, RegexAnswer, Route
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import InputError
+from codenib.core.history import HistoryAnswer
 from codenib.core.navigation import Position
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceUnit, Span
@@ -211,6 +212,16 @@ class Workspace:
             )
             for row in sorted(found.rows, key=lambda row: (row.start_line, row.level, -row.end_line))
         ]
+
+    def history(
+        self, path: str, start: int | None = None, end: int | None = None, *, k: int = 20,
+        at: str | None = None, refresh: Refresh = "auto",
+    ) -> HistoryAnswer:  # fmt: skip
+        """Who changed a file, or lines `start` to `end` of it, newest first."""
+        from codenib.serving.history import ask_history
+
+        where = (self._inside(path), start, end)
+        return ask_history(self._compiler, self._pins, where, k=k, at=at, refresh=refresh)
 
     # -- navigating
 

@@ -38,6 +38,7 @@ def diff(base: SourceSnapshot, target: SourceSnapshot, blobs: BlobReader | None 
         changed=tuple(SourceFile(path, new[path]) for path in changed),
         removed=tuple(removed),
         renamed=tuple(sorted(pairs)),
+        commit=target.commit,
     )
 
 

@@ -10,7 +10,7 @@ from tests.navigation.backends.scip_encode import encode
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.facts import Role, WireFacts
-from codenib.manifest.home import home
+from codenib.manifest.home import tools_folder
 from codenib.navigation.backends.scip import lower
 from codenib.navigation.backends.scip_indexers import ScipPython, ScipTypeScript
 from codenib.navigation.backends.scip_symbols import descriptors, kind_of, parent_of
@@ -221,7 +221,7 @@ def test_symbols_are_taken_apart() -> None:
 @pytest.fixture(scope="session")
 def installed_tools() -> Toolbox:
     """The tools of this machine, not those of a test's own home."""
-    return Toolbox(home() / "tools")
+    return Toolbox(tools_folder())
 
 
 def quiet(stage: str, done: int, total: int) -> None: ...

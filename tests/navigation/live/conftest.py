@@ -11,14 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from codenib.manifest.home import home
+from codenib.manifest.home import tools_folder
 from codenib.navigation.live.provider import LiveProvider
 from codenib.navigation.live.servers import SERVERS, Server, found_places
 from codenib.navigation.live.session import Times
 from codenib.navigation.tools import Toolbox
 
 # Before any test has a home of its own.
-_TOOLS = home() / "tools"
+_TOOLS = tools_folder()
 FAKE = Server(
     group="fake",
     languages=frozenset({"fake"}),

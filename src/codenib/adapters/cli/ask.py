@@ -255,7 +255,7 @@ def _marked(match: LineMatch) -> str:
 @click.pass_obj
 def read(repository: str, place: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Print a file of the snapshot, or lines START to END of it."""
-    path, start, end = _parse_place(place)
+    path, start, end = parse_place(place)
     with opened(repository, quiet=json_output) as (workspace, progress):
         passage = workspace.read(path, start, end, at=at, refresh="never" if no_refresh else "auto")
         progress.close()
@@ -265,7 +265,8 @@ def read(repository: str, place: str, at: str | None, no_refresh: bool, json_out
         click.echo("\n".join(numbered(passage.text, passage.language, passage.start_line)))
 
 
-def _parse_place(place: str) -> tuple[str, int | None, int | None]:
+def parse_place(place: str) -> tuple[str, int | None, int | None]:
+    """The path and the first and last line of `PATH[:START[-END]]`."""
     found = re.fullmatch(r"(.+?):(\d+)(?:-(\d+))?", place)
     if not found:
         return place, None, None

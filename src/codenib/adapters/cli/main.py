@@ -19,6 +19,7 @@ COMMANDS = {
     "regex": ("ask", "Find lines by pattern, as a scan of every file would."),
     "read": ("ask", "Print a file, or lines of it, as the snapshot has them."),
     "units": ("ask", "List the source units of a file."),
+    "history": ("history", "Show who changed a file or lines of it, when and why."),
     "def": ("navigate", "Show where a name is defined."),
     "refs": ("navigate", "Show every place that refers to a name."),
     "callers": ("navigate", "Show what calls a function."),

@@ -21,7 +21,7 @@ views_option = click.option(
     "--views",
     metavar="NAMES",
     default=None,
-    help="Views, with commas: lexical, trigram (both by default), zoekt, dense, graph.",
+    help="Views, with commas: lexical, trigram (both by default), zoekt, dense, graph, history.",
 )
 
 

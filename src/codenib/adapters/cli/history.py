@@ -1,0 +1,114 @@
+"""The command that asks git's past: history."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import Any
+
+import click
+
+from codenib.adapters.cli.ask import parse_place
+from codenib.adapters.cli.options import as_json, at_revision, no_refresh, shared
+from codenib.adapters.cli.output import opened, print_json, say
+from codenib.core.history import HistoryAnswer, Touch
+
+_SHOWN_LINES = 3
+
+
+@click.command()
+@click.argument("place", metavar="PATH[:START[-END]]")
+@click.option("-k", default=20, show_default=True, help="How many commits; 0 for all.")
+@click.option("--full", is_flag=True, help="Whole messages, not only their first line.")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def history(
+    repository: str, place: str, k: int, full: bool, at: str | None, no_refresh: bool, json_output: bool
+) -> None:
+    """Show who changed a file, or lines START to END of it: newest first, through renames.
+
+    Only commits that lead to the snapshot count: with `--at REV`, nothing after REV is known.
+    """
+    path, start, end = parse_place(place)
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        refresh: Any = "never" if no_refresh else "auto"
+        answer = workspace.history(path, start, end, k=k, at=at, refresh=refresh)
+        progress.close()
+    if json_output:
+        print_json(history_json(answer))
+    else:
+        _print(answer, full)
+
+
+def history_json(answer: HistoryAnswer) -> dict[str, Any]:
+    """The documented shape of `history --json`."""
+    return {
+        "snapshot": answer.snapshot,
+        "path": answer.path,
+        "start_line": answer.start_line,
+        "end_line": answer.end_line,
+        "total": answer.total,
+        "truncated": answer.truncated,
+        "complete": answer.complete,
+        "uncommitted": answer.uncommitted,
+        "note": answer.note,
+        "commits": answer.commits,
+        "reachable": answer.reachable,
+        "seconds": round(answer.seconds, 6),
+        "refreshed": answer.refreshed,
+        "results": [
+            {
+                "commit": each.commit, "author": each.author, "time": _time(each.committed).isoformat(),
+                "authored": _time(each.authored).isoformat(),
+                "subject": each.subject, "message": each.message, "path": each.path,
+                "old_path": each.old_path, "lines": each.lines, "added": each.added, "removed": each.removed,
+            }
+            for each in answer.items
+        ],
+        "together": answer.together,
+    }  # fmt: skip
+
+
+def _print(answer: HistoryAnswer, full: bool) -> None:
+    if answer.refreshed:
+        say(answer.refreshed)
+    if answer.snapshot.stale:
+        say("not refreshed: files may have changed since")
+    for touch in answer.items:
+        day = _time(touch.committed).date().isoformat()
+        commit = click.style(touch.commit[:10], fg="yellow")
+        click.echo(f"{commit}  {day}  {click.style(touch.author, fg='cyan')}  {_subject(touch)}")
+        click.echo(click.style(f"            {_where(touch)}", dim=True))
+        if full:
+            for line in touch.message.split("\n")[1:]:
+                click.echo(f"    {line}".rstrip())
+    if not answer.items:
+        click.echo("no commit changed this", err=True)
+    if answer.together:
+        click.echo(click.style("changes together with", bold=True))
+        for other in answer.together:
+            share = f"{other.together:>4} commits, {other.share:>4.0%}, {other.lift:,.0f} × chance"
+            click.echo(f"  {other.path}  {click.style(share, dim=True)}")
+    if answer.uncommitted:
+        say(f"{answer.uncommitted:,} of these lines are not committed")
+    if answer.note:
+        say(answer.note)
+    took = "" if answer.refreshed else f", {answer.seconds * 1000:.0f} ms"
+    at = (answer.snapshot.commit or "")[:10]
+    say(f"{len(answer.items):,} of {answer.total:,} commits up to {at}{took}")
+
+
+def _subject(touch: Touch) -> str:
+    return click.style(touch.subject or "(no message)", bold=True)
+
+
+def _where(touch: Touch) -> str:
+    """Where the change is in the file as that commit left it."""
+    spans = [f"{first}-{last}" if last > first else str(first) for first, last in touch.lines[:_SHOWN_LINES]]
+    more = ", …" if len(touch.lines) > _SHOWN_LINES else ""
+    place = f"{touch.path}:{', '.join(spans)}{more}" if spans else touch.path
+    renamed = f"  renamed from {touch.old_path}" if touch.old_path else ""
+    return f"{place}  +{touch.added} −{touch.removed}{renamed}"
+
+
+def _time(seconds: int) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

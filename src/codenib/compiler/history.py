@@ -1,0 +1,47 @@
+"""Which history a repository gets: its folder and the environment in, the builder out. Cheap to import."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from codenib.core.errors import InputError
+from codenib.core.protocols import Progress
+from codenib.core.views import ArtifactProfile
+from codenib.snapshot.history import CommitLog
+from codenib.snapshot.repository import Repository
+from codenib.views.history.profile import MAX_COMMITS, history_profile
+
+if TYPE_CHECKING:  # numpy, which a no-op never needs
+    from codenib.views.history.view import HistoryViewBuilder
+
+COMMITS = "CODENIB_HISTORY_COMMITS"
+
+
+class HistoryChoice:
+    """The history view of one repository."""
+
+    def __init__(self, repository: Repository, progress: Progress) -> None:
+        self.log = CommitLog(repository)
+        self._progress = progress
+
+    def profile(self) -> ArtifactProfile:
+        """The profile that the view built now would have."""
+        return history_profile(max_commits(), self.log.boundary())
+
+    def builder(self) -> HistoryViewBuilder:
+        """The builder of the view."""
+        from codenib.views.history.view import HistoryViewBuilder
+
+        return HistoryViewBuilder(self.log, max_commits(), self._progress)
+
+
+def max_commits() -> int:
+    """How many commits the view holds at most."""
+    said = os.environ.get(COMMITS, "").strip()
+    if not said:
+        return MAX_COMMITS
+    if not said.isdecimal() or not int(said):
+        hint = f"export {COMMITS}={MAX_COMMITS}"
+        raise InputError(f"{COMMITS} is not a number of commits: {said}", hint=hint)
+    return int(said)

@@ -1,0 +1,116 @@
+"""Values of the history side: what a commit is and did, and what a question about the past answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from codenib.core.answers import SnapshotRef
+
+#: Old start and count, new start and count, as git prints them: a count of 0 stands after its start.
+Hunk = tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ListedCommit:
+    """A commit's place in the history."""
+
+    id: str
+    parents: tuple[str, ...]
+    committed: int  # seconds since 1970
+
+
+@dataclass(frozen=True, slots=True)
+class FileChange:
+    """How a commit changed a file; of a merge, how its result differs from one parent.
+
+    Blobs are the first eight bytes of their ids as a number, 0 where there is no file. No hunks between two
+    blobs that differ: a binary file.
+    """
+
+    path: str
+    old_path: str
+    old_blob: int
+    new_blob: int
+    hunks: tuple[Hunk, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """A commit. A merge has changes only where its result equals none of its parents, a row for each."""
+
+    id: str
+    parents: int
+    author: str
+    authored: int  # seconds since 1970
+    committed: int
+    message: str
+    changes: tuple[FileChange, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Touch:
+    """A commit that changed the lines asked for, with where they stood after it.
+
+    `lines` are the first and last line of each of its hunks that touch them; a pure deletion has the line
+    that it follows, twice. `old_path` is empty unless the commit renamed the file.
+    """
+
+    commit: str
+    author: str
+    authored: int
+    committed: int
+    subject: str
+    message: str
+    path: str
+    old_path: str
+    lines: tuple[tuple[int, int], ...]
+    added: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Companion:
+    """A file that changes together with another: in how many commits, of how many, how much above chance."""
+
+    path: str
+    together: int
+    share: float  # of the commits of the file asked for
+    lift: float
+
+
+@dataclass(frozen=True, slots=True)
+class UnitHistory:
+    """How often and when last a unit of the snapshot was changed."""
+
+    symbol: str
+    kind: str
+    start_line: int
+    end_line: int
+    commits: tuple[str, ...]  # newest first
+    last: int
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryAnswer:
+    """Who changed a file or lines of it, newest first. `total` counts every commit, also past the limit.
+
+    `uncommitted` lines of those asked for are in no commit yet. `complete` says that the walk reached the
+    commits that created them all; otherwise `note` says where it ended. The view holds `commits` of the
+    `reachable` ones.
+    """
+
+    path: str
+    start_line: int
+    end_line: int
+    items: tuple[Touch, ...]
+    together: tuple[Companion, ...]
+    snapshot: SnapshotRef
+    total: int
+    truncated: bool
+    complete: bool
+    uncommitted: int
+    commits: int
+    reachable: int
+    seconds: float = 0.0
+    refreshed: str = ""
+    note: str = ""

@@ -1,0 +1,268 @@
+package main
+
+// The facts of one type-checked package: syntax trees and the checker's tables in, occurrences and nodes per file out.
+
+import (
+	"go/ast"
+	"go/types"
+	"strconv"
+	"strings"
+)
+
+const (
+	roleDeclaration = 1
+	roleImport      = 2
+	roleCall        = 4
+	roleType        = 8
+	roleWrite       = 16
+	roleInherit     = 32
+	roleInexact     = 64
+)
+
+// An occ is one name in a file; defs, keys and asks are list numbers of the table.
+type occ struct {
+	line, col, end   int32
+	roles            int32
+	defs, keys, asks int32
+	method           int32 // the key, when this is a use (not the declaration) of a method; else -1
+}
+
+type node struct {
+	name, kind                 string
+	parent                     int32
+	line, col, endLine, endCol int32
+	selLine, selCol, selEnd    int32
+	local                      bool
+}
+
+type relation struct {
+	kind         string
+	source, dest int32
+}
+
+// A fileRun is a file as one package variant sees it.
+type fileRun struct {
+	view      int
+	pkg       int32
+	width     int // number of files of the package: the narrowest variant answers
+	answers   bool
+	occs      []occ
+	nodes     []node
+	relations []relation
+}
+
+// recorder holds what the files of one package share.
+type recorder struct {
+	*checker
+	unit *unit
+	info *types.Info
+	keys map[types.Object]int32
+	docs int32 // list of the file whose package clause carries the documentation, or noList
+}
+
+func (c *checker) record(u *unit, trees []*ast.File, info *types.Info) {
+	r := &recorder{checker: c, unit: u, info: info, keys: map[types.Object]int32{}, docs: noList}
+	for _, tree := range trees {
+		if tree.Doc != nil && r.docs == noList {
+			if at, ok := c.place(tree.Name.Pos()); ok {
+				r.docs = c.table.list(c.table.target(at))
+			}
+		}
+	}
+	for _, tree := range trees {
+		at, ok := c.place(tree.Name.Pos())
+		if !ok {
+			continue
+		}
+		home := c.viewOf[at.file] == c.view.index
+		if !home && c.view.base >= 0 {
+			continue
+		}
+		w := &walker{recorder: r, tree: tree, roles: map[*ast.Ident]int32{}, file: c.fset.File(tree.FileStart),
+			run: &fileRun{view: c.view.index, pkg: u.path, width: len(u.files), answers: home}}
+		w.walk()
+		if u.standing == mute {
+			w.run.occs, w.run.relations = nil, nil
+		}
+		c.addRun(at.file, w.run)
+	}
+	if u.standing == workspace {
+		c.methods.index(u)
+	}
+}
+
+func (r *recorder) keyOf(obj types.Object) int32 {
+	k, ok := r.keys[obj]
+	if !ok {
+		k = r.key(obj)
+		r.keys[obj] = k
+		if r.twins != nil && nameable(obj) {
+			r.twins.note(k, r.stableName(obj))
+		}
+	}
+	return k
+}
+
+// use says what an identifier that uses obj answers and where it is listed.
+func (r *recorder) use(id *ast.Ident, obj types.Object) (defs, keys, asks, method int32) {
+	defs, keys, asks, method = r.table.list(r.definition(obj)), noList, noList, -1
+	if !obj.Pos().IsValid() {
+		return // a builtin: no references
+	}
+	k := r.keyOf(obj)
+	local := obj.Pkg() == r.unit.types
+	instance := origin(obj) != obj
+	_, field := obj.(*types.Var)
+	switch {
+	case local:
+		keys = r.table.list(k)
+	case !id.IsExported() || (field && instance) || r.unit.standing >= foreign:
+		asks = r.table.list(k) // live's index of other packages leaves these out
+	case r.unit.standing == orphan:
+		own := r.table.name(r.view.prefix + "in " + r.pathName(r.unit.path) + ": " + r.stableName(obj))
+		keys, asks = r.table.list(own), r.table.list(k, own)
+	default:
+		keys = r.table.list(k)
+	}
+	if instance && obj.Exported() {
+		asks = r.localOnly(obj, k)
+	}
+	if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
+		r.methods.note(k, fn.Origin())
+		if keys != noList {
+			method = k
+			if local || r.unit.standing == workspace {
+				r.methods.noteUse(k, r.unit.path)
+			}
+		}
+	}
+	return
+}
+
+// localOnly is what an instantiated member asks: live searches its declaring package alone.
+func (r *recorder) localOnly(obj types.Object, k int32) int32 {
+	if _, ok := r.place(obj.Pos()); !ok {
+		return r.table.list()
+	}
+	own := r.table.name(r.view.prefix + "local " + r.stableName(obj))
+	r.methods.noteLocal(k, own, r.pathNumber(r.cleanPath(obj.Pkg().Path())))
+	return r.table.list(own)
+}
+
+// importSpec records an import: its name or path declares a name of the file, its path leads to the package's files.
+func (w *walker) importSpec(spec *ast.ImportSpec) {
+	path, _ := strconv.Unquote(spec.Path.Value)
+	imported := w.unit.imports[path]
+	w.countImport(path, imported)
+	defs := noList
+	if imported != nil {
+		defs = w.packageFiles(imported)
+	} else if path == "unsafe" {
+		defs = w.table.list(w.table.name("unsafe"))
+	}
+	start := spec.Path.Pos()
+	length := len(spec.Path.Value)
+	if spec.Name != nil {
+		start, length = spec.Name.Pos(), len(spec.Name.Name)
+	}
+	pkgName := w.info.PkgNameOf(spec)
+	if pkgName == nil {
+		w.add(spec.Path.Pos(), len(spec.Path.Value), roleImport|roleInexact, defs, noList, noList, -1)
+		return
+	}
+	at, _ := w.place(start)
+	own := w.keyOf(pkgName)
+	keys := []int32{own}
+	if imported != nil && imported.ForTest == "" && imported.standing != outside && w.unit.standing == workspace {
+		keys = append(keys, w.packageKey(w.pathName(imported.path)))
+	}
+	w.declare(at, start, length, pkgName.Name(), "import", spec)
+	asks := w.table.list(own)
+	if spec.Name == nil {
+		w.add(start, length, roleDeclaration|roleImport|roleInexact, defs, w.table.list(keys...), asks, -1)
+		return
+	}
+	w.add(start, length, roleDeclaration|roleImport|inexact(spec.Name, pkgName), w.table.list(w.table.target(at)), w.table.list(keys...), asks, -1)
+	w.add(spec.Path.Pos(), len(spec.Path.Value), roleImport|roleInexact, defs, noList, asks, -1)
+}
+
+func (r *recorder) packageKey(path string) int32 {
+	k := r.table.name(r.view.prefix + "package " + path)
+	if r.twins != nil {
+		r.twins.note(k, "package "+path)
+	}
+	return k
+}
+
+// packageFiles is what the definition of an import path answers: the package clause of every file.
+func (r *recorder) packageFiles(u *unit) int32 {
+	var ids []int32
+	for _, file := range u.files {
+		if at, ok := r.clauses.Load(file); ok {
+			ids = append(ids, r.table.target(at.(target)))
+		}
+	}
+	if len(ids) == 0 {
+		ids = append(ids, r.table.name(r.cleanPath(u.PkgPath)))
+	}
+	return r.table.list(ids...)
+}
+
+func inexact(id *ast.Ident, obj types.Object) int32 {
+	if id.Name != obj.Name() {
+		return roleInexact
+	}
+	return 0
+}
+
+func kindOf(obj types.Object, inField bool) string {
+	switch obj := obj.(type) {
+	case *types.PkgName:
+		return "import"
+	case *types.Const:
+		return "constant"
+	case *types.Label:
+		return "label"
+	case *types.Func:
+		if obj.Signature().Recv() != nil {
+			return "method"
+		}
+		return "function"
+	case *types.TypeName:
+		return typeKind(obj)
+	case *types.Var:
+		if obj.IsField() {
+			return "field"
+		}
+		if inField {
+			return "parameter"
+		}
+	}
+	return "variable"
+}
+
+func typeKind(obj *types.TypeName) string {
+	if _, ok := obj.Type().(*types.TypeParam); ok {
+		return "type_parameter"
+	}
+	if obj.IsAlias() {
+		return "type_alias"
+	}
+	switch obj.Type().Underlying().(type) {
+	case *types.Struct:
+		return "struct"
+	case *types.Interface:
+		return "interface"
+	}
+	return "class"
+}
+
+// assembly reports whether a function without a body has its definition in an assembly file.
+func assembly(u *unit, name string) string {
+	for _, file := range u.OtherFiles {
+		if strings.HasSuffix(file, ".s") {
+			return "asm " + u.PkgPath + "#" + name
+		}
+	}
+	return ""
+}

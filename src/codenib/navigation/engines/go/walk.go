@@ -1,0 +1,347 @@
+package main
+
+// One file's syntax tree in source order: every identifier becomes an occurrence, every declaration a node.
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+)
+
+type walker struct {
+	*recorder
+	tree       *ast.File
+	file       *token.File
+	run        *fileRun
+	roles      map[*ast.Ident]int32
+	stack      []ast.Node
+	containers []container
+	declared   map[target]int32 // selection start → node
+	switchVars map[*ast.Ident]bool
+	typeNodes  map[string]int32
+}
+
+type container struct {
+	syntax ast.Node
+	node   int32
+}
+
+func (w *walker) walk() {
+	w.declared = map[target]int32{}
+	w.switchVars = map[*ast.Ident]bool{}
+	w.typeNodes = map[string]int32{}
+	w.packageClause()
+	for _, decl := range w.tree.Decls {
+		ast.Inspect(decl, w.visit)
+	}
+	w.docLinks()
+	slices.SortFunc(w.run.occs, func(a, b occ) int {
+		if a.line != b.line {
+			return int(a.line - b.line)
+		}
+		return int(a.col - b.col)
+	})
+}
+
+func (w *walker) packageClause() {
+	name := w.tree.Name
+	at, _ := w.place(name.Pos())
+	w.declare(at, name.Pos(), len(name.Name), name.Name, "namespace", w.clause())
+	key := w.table.list(w.packageKey(w.pathName(w.unit.path)))
+	defs := w.docs
+	if defs == noList {
+		defs = w.table.list(w.table.target(at))
+	}
+	w.add(name.Pos(), len(name.Name), roleDeclaration, defs, key, noList, -1)
+}
+
+type span struct{ from, to token.Pos }
+
+func (s span) Pos() token.Pos { return s.from }
+func (s span) End() token.Pos { return s.to }
+
+func (w *walker) clause() ast.Node { return span{w.tree.Package, w.tree.Name.End()} }
+
+func (w *walker) visit(n ast.Node) bool {
+	if n == nil {
+		top := w.stack[len(w.stack)-1]
+		w.stack = w.stack[:len(w.stack)-1]
+		if last := len(w.containers) - 1; last >= 0 && w.containers[last].syntax == top {
+			w.containers = w.containers[:last]
+		}
+		return true
+	}
+	switch n := n.(type) {
+	case *ast.CommentGroup:
+		return false
+	case *ast.ImportSpec:
+		w.importSpec(n)
+		return false
+	case *ast.FuncDecl:
+		w.contain(n, w.name(n.Name, n))
+	case *ast.TypeSpec:
+		w.contain(n, w.name(n.Name, w.whole(n)))
+	case *ast.ValueSpec:
+		w.names(n, n.Names, w.whole(n))
+	case *ast.Field:
+		w.names(n, n.Names, n)
+		w.embedded(n)
+	case *ast.CallExpr:
+		w.mark(callee(n.Fun), roleCall)
+	case *ast.AssignStmt:
+		for _, lhs := range n.Lhs {
+			w.mark(written(lhs), roleWrite)
+		}
+	case *ast.IncDecStmt:
+		w.mark(written(n.X), roleWrite)
+	case *ast.RangeStmt:
+		w.mark(written(n.Key), roleWrite)
+		w.mark(written(n.Value), roleWrite)
+	case *ast.TypeSwitchStmt:
+		w.typeSwitch(n)
+	case *ast.Ident:
+		w.ident(n)
+	}
+	w.stack = append(w.stack, n)
+	return true
+}
+
+func (w *walker) mark(id *ast.Ident, role int32) {
+	if id != nil {
+		w.roles[id] |= role
+	}
+}
+
+// callee is the identifier that names what is called.
+func callee(e ast.Expr) *ast.Ident {
+	for {
+		switch x := e.(type) {
+		case *ast.Ident:
+			return x
+		case *ast.SelectorExpr:
+			return x.Sel
+		case *ast.ParenExpr:
+			e = x.X
+		case *ast.IndexExpr:
+			e = x.X
+		case *ast.IndexListExpr:
+			e = x.X
+		default:
+			return nil
+		}
+	}
+}
+
+// written is the variable or field that an assignment to e changes.
+func written(e ast.Expr) *ast.Ident {
+	switch x := e.(type) {
+	case *ast.Ident:
+		return x
+	case *ast.SelectorExpr:
+		return x.Sel
+	case *ast.ParenExpr:
+		return written(x.X)
+	}
+	return nil
+}
+
+// typeSwitch finds the variable that every clause of `switch v := x.(type)` declares anew.
+func (w *walker) typeSwitch(n *ast.TypeSwitchStmt) {
+	assign, ok := n.Assign.(*ast.AssignStmt)
+	if !ok || len(assign.Lhs) != 1 {
+		return
+	}
+	id, ok := assign.Lhs[0].(*ast.Ident)
+	if !ok {
+		return
+	}
+	for _, clause := range n.Body.List {
+		if w.info.Implicits[clause] != nil {
+			w.switchVars[id] = true
+		}
+	}
+}
+
+func (w *walker) contain(n ast.Node, node int32) {
+	if node >= 0 {
+		w.containers = append(w.containers, container{n, node})
+	}
+}
+
+func (w *walker) names(n ast.Node, names []*ast.Ident, whole ast.Node) {
+	first := int32(-1)
+	for _, id := range names {
+		if node := w.name(id, whole); first < 0 {
+			first = node
+		}
+	}
+	w.contain(n, first)
+}
+
+// whole is the declaration around a spec: the spec itself in a group, else with its keyword.
+func (w *walker) whole(spec ast.Node) ast.Node {
+	if len(w.stack) > 0 {
+		if decl, ok := w.stack[len(w.stack)-1].(*ast.GenDecl); ok && !decl.Lparen.IsValid() {
+			return decl
+		}
+	}
+	return spec
+}
+
+// name makes the node of a declared identifier and gives its number, or -1 when nothing is declared.
+func (w *walker) name(id *ast.Ident, whole ast.Node) int32 {
+	obj := w.info.Defs[id]
+	if obj == nil && !w.switchVars[id] {
+		return -1
+	}
+	at, _ := w.place(id.Pos())
+	if node, ok := w.declared[at]; ok {
+		return node
+	}
+	kind := "variable"
+	if obj != nil {
+		_, inField := whole.(*ast.Field)
+		kind = kindOf(obj, inField)
+	}
+	node := w.declare(at, id.Pos(), len(id.Name), id.Name, kind, whole)
+	if t, ok := obj.(*types.TypeName); ok && t.Parent() == w.unit.types.Scope() {
+		w.typeNodes[id.Name] = node
+	}
+	if fn, ok := obj.(*types.Func); ok && kind == "method" && len(w.containers) == 0 {
+		if owner, ok := w.typeNodes[typeName(fn.Signature().Recv().Type())]; ok {
+			w.run.nodes[node].parent = owner
+		}
+	}
+	return node
+}
+
+func (w *walker) declare(at target, pos token.Pos, length int, name, kind string, whole ast.Node) int32 {
+	n := node{name: name, kind: kind, parent: -1, selLine: at.line, selCol: at.col, selEnd: at.col + int32(length), local: w.inFunction(whole) || kind == "parameter" || kind == "label"}
+	if last := len(w.containers) - 1; last >= 0 {
+		n.parent = w.containers[last].node
+	}
+	from, to := w.file.PositionFor(whole.Pos(), false), w.file.PositionFor(whole.End(), false)
+	n.line, n.col, n.endLine, n.endCol = int32(from.Line-1), int32(from.Column-1), int32(to.Line-1), int32(to.Column-1)
+	index := int32(len(w.run.nodes))
+	w.run.nodes = append(w.run.nodes, n)
+	w.declared[at] = index
+	return index
+}
+
+func (w *walker) inFunction(whole ast.Node) bool {
+	for _, n := range w.stack {
+		switch n.(type) {
+		case *ast.FuncDecl, *ast.FuncLit:
+			return n != whole
+		}
+	}
+	return false
+}
+
+// enclosing is the syntax that a name declared in passing (x := …, a label, an embedded field) belongs to.
+func (w *walker) enclosing(id *ast.Ident) ast.Node {
+	for i := len(w.stack) - 1; i >= 0; i-- {
+		switch n := w.stack[i].(type) {
+		case *ast.AssignStmt, *ast.Field, *ast.LabeledStmt, *ast.TypeSpec, *ast.ValueSpec:
+			return n
+		case *ast.BlockStmt, *ast.RangeStmt, *ast.FuncDecl, *ast.FuncLit:
+			return id
+		}
+	}
+	return id
+}
+
+// embedded records the relation of a type to the types that it embeds.
+func (w *walker) embedded(field *ast.Field) {
+	if len(field.Names) > 0 || len(w.stack) < 2 {
+		return
+	}
+	owner := w.stack[len(w.stack)-2]
+	if _, ok := owner.(*ast.StructType); !ok {
+		if _, ok := owner.(*ast.InterfaceType); !ok {
+			return
+		}
+	}
+	base := field.Type
+	if star, ok := base.(*ast.StarExpr); ok {
+		base = star.X
+	}
+	id := callee(base)
+	if id == nil {
+		return
+	}
+	w.mark(id, roleInherit)
+	if len(w.stack) < 3 {
+		return
+	}
+	spec, ok := w.stack[len(w.stack)-3].(*ast.TypeSpec)
+	if used := w.info.Uses[id]; ok && used != nil && w.info.Defs[spec.Name] != nil {
+		w.run.relations = append(w.run.relations, relation{"inherit", w.definition(w.info.Defs[spec.Name]), w.definition(used)})
+	}
+}
+
+func (w *walker) ident(id *ast.Ident) {
+	def, use := w.info.Defs[id], w.info.Uses[id]
+	roles := w.roles[id]
+	switch {
+	case def != nil:
+		w.name(id, w.enclosing(id))
+		key := w.keyOf(def)
+		keys, defs := []int32{key}, w.table.list(key)
+		if at, ok := w.place(id.Pos()); ok {
+			defs = w.table.list(w.table.target(at))
+		}
+		if fn, ok := def.(*types.Func); ok {
+			if fn.Signature().Recv() != nil {
+				w.methods.note(key, fn)
+			}
+			if decl, ok := w.top().(*ast.FuncDecl); ok && decl.Name == id && decl.Body == nil {
+				defs = noList
+				if name := assembly(w.unit, id.Name); name != "" {
+					defs = w.table.list(w.table.name(name))
+				}
+			}
+		}
+		if use != nil { // an embedded field: a field and the use of a type
+			typeDefs, typeKeys, _, _ := w.use(id, use)
+			defs, keys, roles = typeDefs, append(keys, w.table.items(typeKeys)...), roles|roleType
+		}
+		w.add(id.Pos(), len(id.Name), roles&^roleWrite|roleDeclaration, defs, w.table.list(keys...), w.table.list(key), -1)
+	case w.switchVars[id]:
+		w.name(id, w.enclosing(id))
+		at, _ := w.place(id.Pos())
+		own := w.table.list(w.switchKey(at, id))
+		w.add(id.Pos(), len(id.Name), roleDeclaration, w.table.list(w.table.target(at)), own, noList, -1)
+	case use != nil:
+		defs, keys, asks, method := w.use(id, use)
+		if _, ok := use.(*types.TypeName); ok {
+			roles = roles&^roleCall | roleType
+		}
+		w.add(id.Pos(), len(id.Name), roles|inexact(id, use), defs, keys, asks, method)
+	}
+}
+
+// switchKey is the key of a type switch's variable: its clauses' variables all lie at the name in the header.
+func (w *walker) switchKey(at target, id *ast.Ident) int32 {
+	if w.viewOf[at.file] == w.view.index {
+		return w.table.target(at)
+	}
+	return w.table.name(w.view.prefix + w.pathName(w.unit.path) + "#" + id.Name)
+}
+
+func (w *walker) top() ast.Node {
+	if len(w.stack) == 0 {
+		return nil
+	}
+	return w.stack[len(w.stack)-1]
+}
+
+func (w *walker) add(pos token.Pos, length int, roles, defs, keys, asks, method int32) {
+	p := w.file.PositionFor(pos, false)
+	line, col := int32(p.Line-1), int32(p.Column-1)
+	if asks == keys {
+		asks = noList
+	}
+	w.run.occs = append(w.run.occs, occ{line, col, col + int32(length), roles, defs, keys, asks, method})
+}

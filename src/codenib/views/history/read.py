@@ -1,0 +1,149 @@
+"""An artifact in, answers about the past of its commit out: who, when, why, and what changes together."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+
+from codenib.core.history import Companion, Touch
+from codenib.views.history.artifact import read_artifact
+from codenib.views.history.together import Activity, Pasts
+from codenib.views.history.walk import Made, Versions, Way, walk
+
+_DAY_S = 86_400
+_ALL = 1 << 30  # a last line beyond every file's
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """A commit's message with the files that it touched, as they were called then; a merge touches none."""
+
+    commit: str
+    author: str
+    committed: int
+    text: str
+    paths: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """The commits that touched a range, newest first; `complete` when the walk reached its beginning."""
+
+    touches: list[Made]
+    complete: bool
+
+
+class HistoryView:
+    """The commits that lead to one commit. Knows nothing later, and no file but theirs."""
+
+    def __init__(self, folder: Path) -> None:
+        self._artifact = read_artifact(folder)
+        self._segments = self._artifact.segments
+        self._versions = Versions(self._segments)
+
+    @property
+    def commit(self) -> str:
+        """The commit that the view is for."""
+        return self._artifact.commit
+
+    @property
+    def held(self) -> int:
+        """How many commits the view holds."""
+        return self._artifact.held
+
+    @property
+    def reachable(self) -> int:
+        """How many commits lead to the snapshot, also those that are too old for the view."""
+        return self._artifact.reachable
+
+    def pasts(self, path: str, blob: str, ranges: Sequence[tuple[int, int]]) -> list[Past]:
+        """The past of each line range of a file, which has the blob `blob` in the view's commit."""
+        way = self._walk(path, blob, ranges)
+        return [
+            Past(
+                [made for made in way.made if made.touched[number]],
+                not way.cut[number],
+            )
+            for number in range(len(ranges))
+        ]
+
+    def past_of_file(self, path: str, blob: str) -> Past:
+        """The past of a whole file, with its renames and changes of mode."""
+        way = self._walk(path, blob, [(1, _ALL)])
+        return Past([made for made in way.made if made.touched[0] or not made.merge], not way.cut[0])
+
+    def touch(self, made: Made, number: int = 0) -> Touch:
+        """What a person wants to know of a change to range `number` of a walk."""
+        segment = made.segment
+        row = int(segment.changes["commit"][made.change])
+        change, message = segment.change(made.change), segment.message(row)
+        start, end = int(made.starts[number]), int(made.ends[number])
+        hunks = [
+            hunk for hunk in change.hunks
+            if (hunk[2] + hunk[3] - 1 if hunk[3] else hunk[2]) >= start
+            and (hunk[2] if hunk[3] else hunk[2] + 1) <= end
+        ]  # fmt: skip
+        return Touch(
+            segment.id_of(row),
+            segment.authors[int(segment.commits["author"][row])],
+            int(segment.commits["authored"][row]),
+            int(segment.commits["committed"][row]),
+            message.partition("\n")[0],
+            message,
+            change.path,
+            change.old_path if change.old_path != change.path else "",
+            tuple((first, first + max(count, 1) - 1) for _, _, first, count in hunks),
+            sum(hunk[3] for hunk in hunks),
+            sum(hunk[1] for hunk in hunks),
+        )
+
+    def commit_of(self, made: Made) -> tuple[str, int]:
+        """The id and the commit time of a change."""
+        row = int(made.segment.changes["commit"][made.change])
+        return made.segment.id_of(row), int(made.segment.commits["committed"][row])
+
+    def messages(self) -> Iterator[Message]:
+        """Every commit's message, newest first."""
+        rows = [(segment.aged[row], segment, row) for segment in self._segments for row in segment.live()]
+        numbers = {segment.name: segment.changes["path"].tolist() for segment in self._segments}
+        for (_, commit), segment, row in sorted(rows, key=lambda each: each[0], reverse=True):
+            _, _, committed, author, parents, _, _ = segment.commits[row].tolist()
+            changes = segment.changes_in(row) if parents < 2 else ()
+            paths = tuple(segment.paths[numbers[segment.name][each]] for each in changes)
+            yield Message(commit, segment.authors[author], committed, segment.message(row), paths)
+
+    def cochange(self, path: str, k: int, files: Collection[str]) -> list[Companion]:
+        """The files among `files` that change together with `path`, the surest first."""
+        return self._pasts.companions(path, k, files)
+
+    def activity(self, path: str) -> Activity:
+        """How much a file was worked on."""
+        return self._pasts.activity(path)
+
+    def churn(self, path: str) -> int:
+        """How many commits changed a file, through its renames."""
+        return len(self._pasts.commits_of(path))
+
+    def recency(self, path: str) -> float:
+        """How many days before the view's commit a file was last changed; infinite when it never was."""
+        last = self._pasts.activity(path).last
+        return (self._now - last) / _DAY_S if last else float("inf")
+
+    @cached_property
+    def _now(self) -> int:
+        """The time of the view's commit: it comes after all that lead to it."""
+        rows = ((segment.aged[row], segment, row) for segment in self._segments for row in segment.live()[:1])
+        _, segment, row = max(rows, key=lambda each: each[0])
+        return int(segment.commits["committed"][row])
+
+    @cached_property
+    def _pasts(self) -> Pasts:
+        return Pasts(self._segments)
+
+    def _walk(self, path: str, blob: str, ranges: Sequence[tuple[int, int]]) -> Way:
+        rows = np.array(ranges, np.int64).reshape(-1, 2)
+        return walk(self._versions, path, int(blob[:16], 16), rows[:, 0], rows[:, 1])
