@@ -99,7 +99,8 @@ def compare(
     sample = list(draw(pinned, n, seed, paths))
     if not sample:
         raise StateError("the graph has no resolved facts to compare", hint="codenib tools")
-    sample.sort()
+    # A server remembers files that it only guesses at once they were open: those come last.
+    sample.sort(key=lambda each: (not servers.is_covered(each[0].path), each))
     started = time.perf_counter()
     for path in _first_of_each_group(pinned, sample):
         servers.provider(path).warm_up([])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -18,6 +19,8 @@ from codenib.views.graph.navigate import Found
 if TYPE_CHECKING:
     from codenib.navigation.live.provider import LiveProvider
 
+_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++")
+
 
 class LiveServers:
     """One server per language group, started with its first question.
@@ -30,6 +33,7 @@ class LiveServers:
         self._root = root
         self._folder = folder
         self._places: dict[str, dict[str, str]] = {}
+        self._covered: frozenset[str] | None = None
         self._tools = tools
         self._trusted = trusted
         self._pool = ServerPool(tools, watch=False)
@@ -73,6 +77,17 @@ class LiveServers:
         outside = found.outside + len(found.locations) - len(inside)
         answer = Found(inside[:limit], len(inside), outside, "occurrence", "")
         return answer, backend if found.settled else f"{backend}, still loading"
+
+    def is_covered(self, path: str) -> bool:
+        """Whether a server knows how to read a file; clangd guesses at sources outside its database."""
+        self.require(path)
+        database = self._places[server_of(path).group].get("database")
+        if database is None or not path.endswith(_SOURCES):
+            return True
+        if self._covered is None:
+            rows = json.loads((Path(database) / "compile_commands.json").read_bytes())
+            self._covered = frozenset(row["file"] for row in rows)
+        return str(self._root / path) in self._covered
 
     def _prepare(self, group: str) -> dict[str, str]:
         """What a server must be given: clangd without the commands of its files would guess."""

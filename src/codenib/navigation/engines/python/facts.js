@@ -14,7 +14,7 @@ const { Resolver } = require("./resolve");
 const { Sheet } = require("./sheet");
 
 // The engine holds the types and trees of every file it saw. These counts, not the heap's size, say when to let
-// go of them, so that every run does it at the same places. They keep Django at 2.5 GB.
+// go of them, so that every run does it at the same places. They keep Django at 2.7 GB.
 const MAX_TYPES = 750000;
 const MAX_USAGE = 2.5; // as the engine counts it: thousands of parsed files, where that is more than the types
 // The share of names at which the engine may fail before its result counts as broken.

@@ -48,7 +48,8 @@ async function open(inner, root, python) {
     return { inner, root: rootUri.getFilePath(), rootUri, program, service, temp, uriOf: uriMaker(Uri, services) };
 }
 
-// We read no diagnostics, and making them costs a fifth of the time. The rules that change types stay as they are.
+// We read no diagnostics; a profile of Django showed a tenth of the time in one of them. Facts of flask and click are
+// the same bytes without them. The rules that change types stay as they are.
 function silence(options) {
     for (const { diagnosticRuleSet: rules } of [options, ...options.executionEnvironments]) {
         for (const rule of Object.keys(rules)) {

@@ -296,7 +296,8 @@ class Resolver {
         const plain = `${where.name}#${chain}`;
         const target = where.listed ? JSON.stringify([where.name, ...this.startOf(d)]) : JSON.stringify(plain);
         const key = (n) => (n === name || name === undefined ? target : JSON.stringify(`${plain} as ${n}`));
-        return { target, name, label: name, key, made: d.type === DECL.class ? JSON.stringify(`new ${plain}`) : undefined };
+        const made = d.type === DECL.class ? JSON.stringify(`new ${plain}`) : undefined;
+        return { target, name, label: name, key, made };
     }
 
     identifyAlias(d) {
