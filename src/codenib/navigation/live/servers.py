@@ -32,6 +32,7 @@ class Server:
     `idle_grace_s` is how long it must be quiet before it counts as ready. The end of the progress `marker`
     says that its index is complete: then one second is enough.
     `opens_changed`: it learns of changes on disk only in files that are open, so changed ones are opened.
+    `idles`: it indexes on idle processors only, and is made to hurry while somebody waits.
     `announces`: a document's diagnostics say that the server has taken it in, so they are waited for.
     `nothing` matches error messages that mean "there is nothing at this position".
     `refuses` are names of files by which a repository could make it run programs: not without trust.
@@ -56,6 +57,7 @@ class Server:
     idle_grace_s: float = 1.0
     marker: str = ""
     opens_changed: bool = False
+    idles: bool = False
     announces: bool = False
     nothing: str = ""
     refuses: frozenset[str] = frozenset()
@@ -168,6 +170,7 @@ CPP = Server(
     borrows=(("database", ("compile_commands.json", "build/compile_commands.json")),),
     opens_changed=True,
     announces=True,
+    idles=True,
 )
 SERVERS: Mapping[str, Server] = {row.group: row for row in (PYTHON, TYPESCRIPT, GO, RUST, CPP)}
 

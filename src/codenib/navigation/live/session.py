@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Literal
 
@@ -17,6 +18,7 @@ import msgspec
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
+from codenib.navigation.hurry import hurry
 from codenib.navigation.live.activity import Activity
 from codenib.navigation.live.documents import Document, Documents
 from codenib.navigation.live.results import Found, Reader, Symbol
@@ -115,6 +117,8 @@ class Session:
             self._check_trust()
         self.activity = Activity(root, server, launch.settings)
         self.connection = Connection(server.tool, launch.command, folder, launch.environment, self.activity)
+        if server.idles:
+            self.activity.nudge = partial(hurry, self.connection.pid)
         self.documents = Documents(root, server, self._texts, self.connection.notify)
         self.ended = threading.Event()
         self._launch = launch
