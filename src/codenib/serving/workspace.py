@@ -25,6 +25,7 @@ from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.backends.registry import backends_of
 from codenib.planner.plan import plan
+from codenib.serving.budgeted import Budgeted
 from codenib.serving.paths import path_filter
 from codenib.serving.pins import Pins, Refresh
 from codenib.serving.report import StatusReport, coverage_of, make_status
@@ -39,7 +40,7 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.views.lexical.read import Scores
 
 
-class Workspace:
+class Workspace(Budgeted):
     """One repository, with answers that are always of one whole snapshot.
 
     Without `at`, answers are for the worktree as it is now (a bare repository: its HEAD): views are built on

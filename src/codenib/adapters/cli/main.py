@@ -16,6 +16,8 @@ from codenib.core.errors import CodenibError, InputError
 #: command → (module, line in the overview). A command's module is imported when it runs.
 COMMANDS = {
     "search": ("ask", "Find code by words: functions, classes, sections or files, best first."),
+    "explore": ("explore", "Collect the evidence for a question within a token budget."),
+    "map": ("explore", "Show folders, files and their most important declarations."),
     "regex": ("ask", "Find lines by pattern, as a scan of every file would."),
     "read": ("ask", "Print a file, or lines of it, as the snapshot has them."),
     "units": ("ask", "List the source units of a file."),

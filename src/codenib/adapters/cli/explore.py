@@ -1,0 +1,121 @@
+"""The commands with a token budget: explore and map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.output import opened, print_json, say
+from codenib.core.context import ContextPack, RepoMap
+from codenib.serving.ledger import Ledger
+
+
+@click.command()
+@click.argument("query")
+@click.option("--max-tokens", default=4000, show_default=True, help="The budget; never exceeded.")
+@click.option(
+    "--ledger",
+    "ledger_file",
+    type=click.Path(dir_okay=False),
+    help="A file that remembers what was shown: later calls only name it.",
+)
+@shared(at_revision, path_globs, no_refresh, as_json)
+@click.pass_obj
+def explore(
+    repository: str,
+    query: str,
+    max_tokens: int,
+    ledger_file: str | None,
+    at: str | None,
+    paths: tuple[str, ...],
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Collect the evidence for QUERY: the best units with their surroundings, the next by declaration.
+
+    The text is a pack for an agent, of at most --max-tokens tokens.
+    """
+    ledger = Ledger.load(Path(ledger_file)) if ledger_file else None
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        refresh: Any = "never" if no_refresh else "auto"
+        pack = workspace.explore(
+            query, max_tokens=max_tokens, ledger=ledger, paths=paths, at=at, refresh=refresh
+        )
+        progress.close()
+    if ledger is not None and ledger_file:
+        ledger.save(Path(ledger_file))
+    if json_output:
+        print_json(explore_json(pack))
+        return
+    click.echo(pack.text, nl=False)
+    _remark(pack)
+
+
+@click.command()
+@click.option("--max-tokens", default=1000, show_default=True, help="The budget; never exceeded.")
+@click.option("--query", metavar="QUERY", help="Prefer what this is about.")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def map(
+    repository: str, max_tokens: int, query: str | None, at: str | None, no_refresh: bool, json_output: bool
+) -> None:
+    """Show folders, files and their most important declarations, in at most --max-tokens tokens."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        refresh: Any = "never" if no_refresh else "auto"
+        drawn = workspace.map(max_tokens=max_tokens, query=query, at=at, refresh=refresh)
+        progress.close()
+    if json_output:
+        print_json(map_json(drawn))
+        return
+    click.echo(drawn.text, nl=False)
+    _remark(drawn)
+
+
+def explore_json(pack: ContextPack) -> dict[str, Any]:
+    """The documented shape of `explore --json`."""
+    return {
+        "snapshot": pack.snapshot,
+        "plan": pack.plan,
+        "tokenizer": pack.tokenizer,
+        "tokens": pack.tokens,
+        "max_tokens": pack.max_tokens,
+        "total": pack.total,
+        "omitted": pack.omitted,
+        "coverage": pack.coverage,
+        "seconds": round(pack.seconds, 6),
+        "refreshed": pack.refreshed,
+        "blocks": pack.blocks,
+        "related": pack.related,
+        "folders": pack.folders,
+        "text": pack.text,
+    }
+
+
+def map_json(drawn: RepoMap) -> dict[str, Any]:
+    """The documented shape of `map --json`."""
+    return {
+        "snapshot": drawn.snapshot,
+        "tokenizer": drawn.tokenizer,
+        "tokens": drawn.tokens,
+        "max_tokens": drawn.max_tokens,
+        "ranked_by": drawn.ranked_by,
+        "total": drawn.total,
+        "omitted": drawn.omitted,
+        "seconds": round(drawn.seconds, 6),
+        "refreshed": drawn.refreshed,
+        "declarations": drawn.declarations,
+        "text": drawn.text,
+    }
+
+
+def _remark(answer: ContextPack | RepoMap) -> None:
+    """What people want to know and agents need not pay for."""
+    if answer.refreshed:
+        say(answer.refreshed)
+    if answer.snapshot.stale:
+        say("not refreshed: files may have changed since")
+    took = "" if answer.refreshed else f", {answer.seconds * 1000:.0f} ms"
+    say(f"{answer.tokens:,} of {answer.max_tokens:,} tokens ({answer.tokenizer}){took}")
