@@ -1,7 +1,8 @@
 """The graph's costs: `python -m benchmarks.navigation REPOSITORY [--live N] [--scip]`.
 
-Seconds are for orientation, ratios for judgement. Static and live are timed at positions where both give the same
-places; with `--scip`, scip-python or scip-typescript run over the same files, beside their number of occurrences.
+Seconds are for orientation, ratios for judgement. Static and live are timed at positions where both give the
+same places; with `--scip`, scip-python or scip-typescript run over the same files, beside their number of
+occurrences.
 """
 
 from __future__ import annotations
@@ -46,9 +47,8 @@ def main() -> None:
     backends(arguments.repository, scip=arguments.scip)
     with Workspace(arguments.repository) as workspace:
         record = workspace.index([ViewKind.GRAPH]).manifest.views[ViewKind.GRAPH]
-        print(
-            f"artifact   {record.size_bytes / 1e6:.1f} MB, {dict(record.counts)}; {record.error or 'complete'}"
-        )
+        size = f"{record.size_bytes / 1e6:.1f} MB"
+        print(f"artifact   {size}, {dict(record.counts)}; {record.error or 'complete'}")
         artifact = Store(locate(arguments.repository).key).artifact(record.artifact)
         answers(artifact)
         if arguments.live:
