@@ -35,6 +35,7 @@ from codenib.navigation.tools import MARKER, Tool, Toolbox
 
 Say = Callable[[str], None]
 _PARTIAL = ".partial-"
+_CRATES = ".crates"
 _TAIL = 12  # lines of output that a failure shows
 _SAY_EVERY_S = 5.0
 _GET_GO = "install Go, for example from your system's packages"
@@ -83,7 +84,9 @@ def install(tools: Toolbox, names: Sequence[str], say: Say, *, force: bool = Fal
     for name in sorted(runners):
         if tools.find(name) is None:
             wanted.insert(0, tools.recipe(name))
-    return [_attempt(tools, recipe, say, force=force) for recipe in wanted]
+    outcomes = [_attempt(tools, recipe, say, force=force) for recipe in wanted]
+    shutil.rmtree(tools.root / _CRATES, ignore_errors=True)
+    return outcomes
 
 
 def _attempt(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> Outcome:
@@ -175,15 +178,12 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
             shutil.rmtree(folder / "src")
         case CargoInstall(crate, rust):
             cargo = _cargo(recipe, rust)
-            target = {"CARGO_TARGET_DIR": str(folder / "target")}
-            run([cargo, "install", crate, "--locked", "--root", str(folder)], folder, target)
-            shutil.rmtree(folder / "target", ignore_errors=True)
+            run([cargo, "install", crate, "--locked", "--root", str(folder)], folder, _target(tools))
         case CargoBuild(source, rust):
             cargo = _cargo(recipe, rust)
             _copy(source, folder / "src")
-            target = {"CARGO_TARGET_DIR": str(folder / "target")}
-            run([cargo, "install", "--path", "src", "--locked", "--root", str(folder)], folder, target)
-            shutil.rmtree(folder / "target", ignore_errors=True)
+            arguments = ["install", "--path", "src", "--locked", "--root", str(folder)]
+            run([cargo, *arguments], folder, _target(tools))
             shutil.rmtree(folder / "src")
         case Command(arguments):
             run(list(arguments), folder)
@@ -191,6 +191,12 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
 
 # The user's own flags (vendoring, workspaces) are about other modules, and no other Go is fetched.
 _GO = {"GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false", "GOWORK": "off"}
+
+
+def _target(tools: Toolbox) -> dict[str, str]:
+    """Where cargo compiles: rust-analyzer and our program share most crates, which take minutes."""
+    chosen = os.environ.get("CARGO_TARGET_DIR")
+    return {"CARGO_TARGET_DIR": chosen or str(tools.root / _CRATES)}
 
 
 def _copy(source: Path, target: Path) -> None:

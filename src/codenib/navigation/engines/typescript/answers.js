@@ -1,0 +1,261 @@
+'use strict';
+/**
+ * A project and a token in, what the engine answers there out: its definitions, and its references.
+ *
+ * Two tokens get one search when the engine would start it from the same state: the same symbols to look
+ * for, the same meaning (value, type, namespace), the same scope. `question` is that state as a string; null
+ * means no answer.
+ */
+
+/** A member with more tokens than this is searched for anyway: proving that it adds nothing costs as much. */
+const MOST_TOKENS = 50;
+
+class Answers {
+  constructor(ts, search) {
+    this.ts = ts;
+    this.search = search;
+    this.core = ts.FindAllReferences.Core;
+    this.found = new WeakMap();
+    this.token = { isCancellationRequested: () => false, throwIfCancellationRequested: () => {} };
+  }
+
+  question(program, asked, position) {
+    const { ts, core } = this;
+    if (ts.isSourceFile(asked)) return `${alone(ts, asked)} ${position}`;
+    const K = ts.SyntaxKind;
+    const checker = program.getTypeChecker();
+    const node = core.getAdjustedNode(asked, { use: ts.FindAllReferences.FindReferencesUse.References });
+    const special = this.specialQuestion(node);
+    if (special !== undefined) return special;
+    const symbol = checker.getSymbolAtLocation(
+      (ts.isConstructorDeclaration(node) && node.parent.name) || node,
+    );
+    if (!symbol) return this.isResolvedModule(program, node) ? alone(ts, node) : null;
+    if (symbol.escapedName === 'export=') return `module ${ts.getSymbolId(symbol.parent)}`;
+    const module = this.isFileModule(symbol) ? ts.getSymbolId(symbol) : 0;
+    if (module && !(symbol.flags & ts.SymbolFlags.Transient)) return `module of ${module}`;
+    if (node.kind === K.DefaultKeyword) return alone(ts, node);
+    return this.symbolQuestion(program, checker, symbol, node, module);
+  }
+
+  /** Labels, `this`, `super` and `import.meta` are searched by where they stand, not by symbol. */
+  specialQuestion(node) {
+    const { ts } = this;
+    const K = ts.SyntaxKind;
+    const parent = node.parent;
+    if (ts.isThis(node)) {
+      const container = ts.getThisContainer(node, false, false);
+      return `this ${ts.getNodeId(container)} ${ts.isParameter(parent)}`;
+    }
+    if (node.kind === K.SuperKeyword) {
+      const container = ts.getSuperContainer(node, false);
+      return container ? `super ${ts.getNodeId(container)}` : null;
+    }
+    if (ts.isImportMeta(parent) && parent.name === node) return 'import.meta';
+    if (ts.isJumpStatementTarget(node)) {
+      const label = ts.getTargetLabel(parent, node.text);
+      return label ? alone(ts, label) : null;
+    }
+    return ts.isLabelOfLabeledStatement(node) || ts.isTypeKeyword(node.kind) ? alone(ts, node) : undefined;
+  }
+
+  /** A module specifier of a file that is no module; one that leads nowhere is mere text. */
+  isResolvedModule(program, node) {
+    const { ts } = this;
+    if (!ts.isStringLiteralLike(node) || !ts.isModuleSpecifierLike(node)) return false;
+    const found = program.getResolvedModuleFromModuleSpecifier(node);
+    return (!!found && !!found.resolvedModule) || ts.isExternalModuleNameRelative(node.text);
+  }
+
+  isFileModule(symbol) {
+    return (
+      symbol.flags & this.ts.SymbolFlags.Module &&
+      symbol.declarations &&
+      symbol.declarations.some(this.ts.isSourceFile)
+    );
+  }
+
+  symbolQuestion(program, checker, original, node, module) {
+    const { ts, core } = this;
+    const aliased = core.nib.getMergedAliasedSymbolOfNamespaceExportDeclaration(node, original, checker);
+    const symbol = core.nib.skipPastExportOrImportSpecifierOrUnion(original, node, checker, true) || original;
+    const meaning = core.getIntersectingMeaningFromDeclarations(node, symbol);
+    const kind = core.nib.getSpecialSearchKind(node);
+    const wanted = core.nib.populateSearchSymbolSet(symbol, node, checker, false, false, false);
+    const scope = core.nib.getSymbolScope(symbol);
+    const symbols = kind ? wanted : this.withoutCovered(program, checker, symbol, wanted);
+    const ids = [...new Set(symbols.map(ts.getSymbolId))].sort((a, b) => a - b).join(' ');
+    const question = [
+      module,
+      aliased ? ts.getSymbolId(aliased) : 0,
+      kind,
+      kind ? ts.getSymbolId(symbol) : symbol.escapedName,
+      scope ? ts.getNodeId(scope) : 0,
+      meaning,
+      ids,
+    ].join('|');
+    const isPlain = !kind && !module && !aliased && symbols.length === 1 && symbols[0] === symbol;
+    return isPlain ? this.importQuestion(program, checker, symbol, meaning, question) : question;
+  }
+
+  /**
+   * A name that many files import leads, from each of them, to the same references: up to what is imported,
+   * and down to everyone who imports it. Asked once, if the first answer shows that it came past this import.
+   */
+  importQuestion(program, checker, symbol, meaning, question) {
+    const { ts } = this;
+    if (!(symbol.flags & ts.SymbolFlags.Alias) || !symbol.declarations || symbol.declarations.length !== 1)
+      return question;
+    const [declaration] = symbol.declarations;
+    const isNamed =
+      (ts.isImportSpecifier(declaration) || ts.isBindingElement(declaration)) && !declaration.propertyName;
+    if (!isNamed && !(ts.isImportClause(declaration) && declaration.name)) return question;
+    const target = checker.getImmediateAliasedSymbol(symbol);
+    if (!target || (isNamed && target.escapedName !== symbol.escapedName)) return question;
+    const memory = this.memory(program);
+    const origin = `${ts.getSymbolId(target)} ${isNamed} ${meaning}`;
+    const first = memory.firsts.get(origin);
+    if (first === undefined) memory.origins.set(question, origin);
+    else if (first.names.has(declaration.name)) return first.question;
+    return question;
+  }
+
+  memory(program) {
+    let memory = this.found.get(program);
+    if (!memory)
+      this.found.set(program, (memory = { groups: new Map(), origins: new Map(), firsts: new Map() }));
+    return memory;
+  }
+
+  /**
+   * Leaves out members that add nothing: every token of theirs is found for another symbol of the search.
+   * Without this each of a thousand object literals of one type would be searched for on its own.
+   */
+  withoutCovered(program, checker, symbol, symbols) {
+    if (symbols.length < 2) return symbols;
+    const { ts } = this;
+    const text = ts.symbolName(symbol);
+    const files = program.getSourceFiles();
+    let kept = symbols;
+    for (const candidate of symbols) {
+      if (!(candidate.flags & (ts.SymbolFlags.Property | ts.SymbolFlags.Method | ts.SymbolFlags.Accessor)))
+        continue;
+      const entry = this.search.spread(checker, files, text).get(candidate);
+      if (!entry || entry.count > MOST_TOKENS) continue;
+      const rest = kept.filter((other) => other !== candidate);
+      if (rest.length && entry.files.every((file) => this.covered(checker, file, text, candidate, rest)))
+        kept = rest;
+    }
+    return kept;
+  }
+
+  covered(checker, file, text, candidate, rest) {
+    for (const token of this.search.tokensOf(file).byName.get(text)) {
+      const { certain, possible } = this.search.related(checker, token);
+      if (possible === candidate) return false;
+      if (certain.includes(candidate) && !certain.some((each) => rest.includes(each))) return false;
+    }
+    return true;
+  }
+
+  /**
+   * What find-references of this program gives: groups of a definition and its references, as file and span.
+   */
+  references(program, asked, question, position = asked.getStart()) {
+    const memory = this.memory(program);
+    let groups = memory.groups.get(question);
+    if (groups) return groups;
+    memory.groups.set(question, (groups = this.searchFor(program, asked, position)));
+    const origin = memory.origins.get(question);
+    if (origin !== undefined && !memory.firsts.has(origin)) {
+      const names = new Set();
+      for (const { references } of groups) {
+        for (const { node } of references) if (node && isImportName(this.ts, node)) names.add(node);
+      }
+      memory.firsts.set(origin, { question, names });
+    }
+    return groups;
+  }
+
+  /**
+   * Symbols of JavaScript may merge while types are worked out: a name that does not find itself is searched
+   * anew.
+   */
+  searchFor(program, node, position) {
+    const groups = this.searchOnce(program, node, position);
+    if (
+      !this.ts.isIdentifier(node) ||
+      groups.some(({ references }) => references.some((each) => each.node === node))
+    )
+      return groups;
+    return this.search.forget(program.getTypeChecker(), node.text)
+      ? this.searchOnce(program, node, position)
+      : groups;
+  }
+
+  searchOnce(program, node, position) {
+    const { ts, core } = this;
+    const options = { use: ts.FindAllReferences.FindReferencesUse.References };
+    const files = program.getSourceFiles();
+    const memory = this.memory(program);
+    const names = memory.names || (memory.names = new Set(files.map((file) => file.fileName)));
+    const found = core.getReferencedSymbolsForNode(
+      position,
+      node,
+      program,
+      files,
+      this.token,
+      options,
+      names,
+    );
+    const groups = [];
+    for (const { definition, references } of found || []) {
+      if (!definition) continue;
+      const spans = references
+        .map((entry) => this.span(entry))
+        .filter((span) => !span.fileName.startsWith(this.search.libraries));
+      groups.push({ definition: this.definitionSpan(definition, node), references: spans });
+    }
+    return groups;
+  }
+
+  span(entry) {
+    if (entry.kind === 0) return { fileName: entry.fileName, textSpan: entry.textSpan };
+    const file = entry.node.getSourceFile();
+    return { fileName: file.fileName, textSpan: spanOf(this.ts, entry.node, file), node: entry.node };
+  }
+
+  definitionSpan(definition, asked) {
+    let node = definition.node || asked;
+    if (definition.symbol) {
+      const declaration = definition.symbol.declarations && definition.symbol.declarations[0];
+      if (declaration) node = this.ts.getNameOfDeclaration(declaration) || declaration;
+    }
+    const file = node.getSourceFile();
+    return { fileName: file.fileName, textSpan: spanOf(this.ts, node, file) };
+  }
+}
+
+/** The span that the engine reports for a node: strings without their quotes. */
+function spanOf(ts, node, file) {
+  let start = node.getStart(file);
+  let end = node.end;
+  if (ts.isStringLiteralLike(node) && end - start > 2) {
+    start += 1;
+    end -= 1;
+  }
+  return { start, length: end - start };
+}
+
+function isImportName(ts, node) {
+  const parent = node.parent;
+  return (
+    !!parent && (ts.isImportSpecifier(parent) || ts.isImportClause(parent) || ts.isBindingElement(parent))
+  );
+}
+
+function alone(ts, node) {
+  return `node ${ts.getNodeId(node)}`;
+}
+
+module.exports = { Answers, spanOf };
