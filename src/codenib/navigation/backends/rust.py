@@ -1,0 +1,140 @@
+"""Rust files of a checkout in, their facts out: rust-analyzer's own engine, asked by a program of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from codenib.core.errors import ProviderError
+from codenib.core.protocols import Progress
+from codenib.navigation.backends.rust_setup import (
+    compiler_version,
+    environment,
+    refuse_unsafe_settings,
+    settings,
+)
+from codenib.navigation.tools import Tool, Toolbox
+
+#: The crates of rust-analyzer that the engine is built from; the live server is built from the same.
+ENGINE_VERSION = "0.0.331"
+_TOOL = "rust-facts"
+_INSTALL = "codenib tools install rust"
+# An engine that panics in one place of a thousand still says nearly all; more is a broken result.
+_FAILURES = 0.01
+
+
+class RustBackend:
+    """Facts that equal the live rust-analyzer's answers, from the crates that it is made of."""
+
+    group = "rust"
+    languages = frozenset({"rust"})
+
+    def __init__(self, tools: Toolbox) -> None:
+        self._tools = tools
+        #: What was missing in the last run without making it worthless, such as dependencies without network.
+        self.notes: tuple[str, ...] = ()
+
+    def identity(self) -> Mapping[str, str]:
+        """The engine, and the compiler whose standard library and settings it reads."""
+        tool = self._tools.require(_TOOL)
+        return {
+            "backend": "rust-analyzer engine",
+            "version": f"{ENGINE_VERSION} ({tool.version})",
+            "options": f"compiler {compiler_version()}",
+        }
+
+    def produce(
+        self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool
+    ) -> Iterator[bytes]:
+        """The facts of each file; build scripts and procedural macros run only when `trusted`."""
+        if not files:
+            return
+        tool = self._tools.require(_TOOL)
+        if not trusted:
+            refuse_unsafe_settings(root)
+        run = _Run(tool, root, trusted=trusted, target=self._tools.root / "cargo-target")
+        count = 0
+        for line in run.lines(files, progress):
+            count += 1
+            yield line
+        summary = run.summary()
+        self.notes = tuple(run.notes)
+        _check(summary, run.notes, count, len(files))
+
+
+class _Run:
+    """One run of the engine over one checkout."""
+
+    def __init__(self, tool: Tool, root: Path, *, trusted: bool, target: Path) -> None:
+        self._command = [*tool.command, str(root), json.dumps(settings(root, trusted=trusted))]
+        self._environment = {**os.environ, **environment(target, trusted=trusted)}
+        self._root = root
+        self._tail: deque[str] = deque(maxlen=5)
+        self._summary: dict[str, int] | None = None
+        self.notes: list[str] = []
+
+    def lines(self, files: Sequence[str], progress: Progress) -> Iterator[bytes]:
+        try:
+            process = subprocess.Popen(
+                self._command, cwd=self._root, env=self._environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        except OSError as error:
+            raise ProviderError(f"rust-facts cannot be started: {error}", hint=_INSTALL) from error
+        listener = threading.Thread(target=self._listen, args=(process, progress), daemon=True)
+        listener.start()
+        with process:
+            try:
+                assert process.stdin and process.stdout
+                process.stdin.write("".join(f"{name}\n" for name in files).encode())
+                process.stdin.close()
+                for line in process.stdout:
+                    yield line.rstrip(b"\n")
+            finally:
+                process.kill()
+                listener.join()
+
+    def _listen(self, process: subprocess.Popen[bytes], progress: Progress) -> None:
+        assert process.stderr
+        for raw in process.stderr:
+            word, _, rest = raw.decode(errors="replace").strip().partition(" ")
+            if word == "progress":
+                stage, done, total = rest.split()
+                progress(f"facts of rust: {stage}", int(done), int(total))
+            elif word == "note":
+                self.notes.append(rest)
+            elif word == "summary":
+                self._summary = json.loads(rest)
+            else:
+                self._tail.append(f"{word} {rest}".removeprefix("error ").strip())
+
+    def summary(self) -> Mapping[str, int]:
+        if self._summary is None:
+            reason = " ".join(self._tail) or "it stopped without a reason, perhaps out of memory"
+            raise ProviderError(f"rust-facts failed: {reason}", hint=_help(reason))
+        return self._summary
+
+
+def _help(reason: str) -> str:
+    if "no Cargo workspace" in reason:
+        return "cargo metadata"
+    return "codenib doctor"
+
+
+def _check(summary: Mapping[str, int], notes: Sequence[str], lines: int, wanted: int) -> None:
+    """Raise where the result is less than it claims to be."""
+    if lines != wanted:
+        raise ProviderError(f"rust-facts gave {lines} of {wanted} files", hint="codenib doctor")
+    if summary["silent"] == wanted:
+        why = f": {notes[0]}" if notes else ""
+        raise ProviderError(f"no Rust file belongs to a Cargo package that loads{why}", hint="cargo metadata")
+    if summary["differences"]:  # counted only with CODENIB_CHECK
+        raise ProviderError(f"the engine's own search differs {summary['differences']} times", hint=_INSTALL)
+    asked = summary["definitions"] + wanted
+    if summary["failures"] > _FAILURES * asked:
+        raise ProviderError(f"the engine failed at {summary['failures']} of {asked} questions", hint=_INSTALL)

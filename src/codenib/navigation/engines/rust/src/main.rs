@@ -1,0 +1,65 @@
+//! rust-facts ROOT SETTINGS: names of source files on standard input, one JSON line of facts per file on
+//! standard output. `progress DONE TOTAL`, `note TEXT` and at the end `summary JSON` go to standard error.
+
+mod ask;
+mod check;
+mod emit;
+mod index;
+mod items;
+mod keys;
+mod load;
+mod nodes;
+mod refs;
+mod roles;
+mod work;
+
+use std::{io::Read, path::Path};
+
+use ide_db::FxHashMap;
+use vfs::{FileId, VfsPath};
+
+/// Deeply nested code needs more than the usual eight megabytes.
+const STACK_BYTES: usize = 256 << 20;
+
+fn main() {
+    let program = || match run() {
+        Ok(()) => 0,
+        Err(error) => {
+            eprintln!("error {error:#}");
+            1
+        }
+    };
+    let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(program);
+    let code = thread.expect("a thread").join().unwrap_or(1);
+    // Dropping the whole database takes seconds and frees what the system takes back anyway.
+    std::process::exit(code);
+}
+
+fn run() -> anyhow::Result<()> {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let [root, settings] = arguments.as_slice() else {
+        anyhow::bail!("usage: rust-facts ROOT SETTINGS < FILES");
+    };
+    let root = load::absolute(Path::new(root))?;
+    let mut names = String::new();
+    std::io::stdin().read_to_string(&mut names)?;
+    let names: Vec<&str> = names.lines().collect();
+
+    let loaded = load::load(&root, serde_json::from_str(settings)?)?;
+    for problem in &loaded.problems {
+        eprintln!("note {}", problem.replace('\n', " "));
+    }
+    let files: Vec<(String, Option<FileId>)> = names
+        .iter()
+        .map(|name| {
+            let found = loaded.vfs.file_id(&VfsPath::from(root.join(name)));
+            ((*name).to_owned(), found.map(|(file, _)| file))
+        })
+        .collect();
+    let known: FxHashMap<FileId, String> =
+        files.iter().filter_map(|(name, file)| Some((((*file)?), name.clone()))).collect();
+    let answered = work::answer(&loaded.host, &files);
+    let summary = emit::emit(&loaded, &files, &known, answered)?;
+    eprintln!("summary {summary}");
+    Ok(())
+}
