@@ -44,6 +44,11 @@ def corpus(git_dir: str) -> tuple[list[str], list[tuple[str, int]]]:
     return documents, pairs
 
 
+def chosen_pairs(pairs: list[tuple[str, int]]) -> list[tuple[str, int]]:
+    """At most a thousand of them, always the same."""
+    return [pairs[n] for n in np.random.default_rng(3).permutation(len(pairs))[:1000]]
+
+
 class Bm25:
     """The lexical view's formula over the same documents: fields by their line, query terms as it weighs them."""
 
@@ -91,7 +96,7 @@ def main(git_dirs: list[str]) -> None:
     means = []
     for git_dir in git_dirs:
         documents, pairs = corpus(git_dir)
-        pairs = [pairs[n] for n in np.random.default_rng(3).permutation(len(pairs))[:1000]]
+        pairs = chosen_pairs(pairs)
         vectors = model.embed_documents(documents)
         queries = model.embed_queries([query for query, _ in pairs])
         bm25 = Bm25(documents)

@@ -1,4 +1,8 @@
-"""A first table from a MiniLM, each piece embedded alone, by PCA: `initial.py MINILM VOCABULARY OUT`."""
+"""What the teacher gives the model: `python -m training.initial DATA`. Needs torch and a GPU.
+
+A first table, each piece embedded alone and reduced by PCA (`initial.npy`); and the embeddings of all queries and
+documents (`teacher.pt`), whose similarities the model learns to repeat.
+"""
 
 from __future__ import annotations
 
@@ -7,33 +11,31 @@ from pathlib import Path
 
 import numpy as np
 import torch
-from transformers import AutoModel, AutoTokenizer
+from tokenizers import Tokenizer
+from training.batches import DEVICE
+from training.teacher import Words, embed
+from transformers import AutoModel
 
 DIM = 256
 
 
-@torch.no_grad()
-def main(folder: str, vocabulary: str, out: str) -> None:
-    words = Path(vocabulary).read_text(encoding="utf-8").split("\n")[:-1]
-    tokenizer = AutoTokenizer.from_pretrained(folder)
-    model = AutoModel.from_pretrained(folder).float().cuda().eval()
-    rows = []
-    for start in range(0, len(words), 1024):
-        batch = tokenizer(words[start : start + 1024], padding=True, return_tensors="pt").to("cuda")
-        hidden = model(**batch).last_hidden_state
-        mask = batch["attention_mask"][:, :, None].float()
-        rows.append(torch.nn.functional.normalize((hidden * mask).sum(1) / mask.sum(1), dim=1))
-    table = torch.cat(rows)
+def main(data: Path) -> None:
+    model = AutoModel.from_pretrained(data / "teacher").float().to(DEVICE)
+    tokenizer = Tokenizer.from_file(str(data / "teacher" / "tokenizer.json"))
+    tokenizer.no_padding()
+    pieces = (data / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
+    ids = [encoded.ids for encoded in tokenizer.encode_batch(pieces)]
+    words = Words(np.concatenate(ids), np.array([len(row) for row in ids]))
+    table = embed(model, words).float()
     table = table - table.mean(0)
-    _, _, basis = torch.linalg.svd(
-        table[torch.randperm(len(table), generator=torch.Generator().manual_seed(1))[:16000].cuda()],
-        full_matrices=False,
-    )
+    _, _, basis = torch.linalg.svd(table, full_matrices=False)
     reduced = table @ basis[:DIM].T
     reduced = reduced / reduced.norm(dim=1).mean()
-    np.save(out, reduced.cpu().numpy().astype(np.float16))
-    print("initial", reduced.shape, float(reduced.norm(dim=1).mean()))
+    np.save(data / "initial.npy", reduced.cpu().numpy().astype(np.float16))
+    arrays = np.load(data / "data.npz")
+    sides = {side: Words(arrays[f"{side}_words"], arrays[f"{side}_lengths"]) for side in ("query", "doc")}
+    torch.save({side: embed(model, words).cpu() for side, words in sides.items()}, data / "teacher.pt")
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(Path(sys.argv[1]))

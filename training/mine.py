@@ -29,8 +29,8 @@ from codenib.units.extract import extract
 from codenib.units.languages import BY_NAME, language_hint
 from codenib.units.marks import marks_of
 
-MAX_COMMITS = 1_500  # newest first; more of one repository teaches less than another repository
-MAX_FUNCTIONS = 25_000
+MAX_COMMITS = 4_000  # newest first; more of one repository teaches less than another repository
+MAX_FUNCTIONS = 12_000
 MAX_CHANGED = 6  # functions of one commit; larger ones are sweeps
 LEAST_LINES = 3
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? ")

@@ -67,19 +67,11 @@ def main(names: Path, target: Path) -> None:
             if path.exists():
                 continue
             with tempfile.TemporaryDirectory() as folder:
-                pip = [
-                    sys.executable,
-                    "-m",
-                    "pip",
-                    "download",
-                    "-q",
-                    "--no-deps",
-                    "--only-binary=:all:",
-                    "-d",
-                    folder,
-                    name,
-                ]
-                subprocess.run(pip, capture_output=True, check=False, timeout=120)
+                pip = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--only-binary=:all:", "-d", folder, name]  # fmt: skip
+                try:
+                    subprocess.run(pip, capture_output=True, check=False, timeout=120)
+                except subprocess.TimeoutExpired:
+                    continue
                 wheels = list(Path(folder).glob("*.whl"))
                 if not wheels or wheels[0].stat().st_size > 80_000_000:
                     continue

@@ -1,106 +1,139 @@
-"""Mined pairs in, the vocabulary and the training arrays out: `python -m training.prepare MINED OUT`."""
+"""Mined pairs in, training arrays out: `python -m training.prepare MINED DATA MINILM`.
+
+Everything stands twice in `data.npz`, with the same numbers: as counted pieces of the package's vocabulary, a
+document by its fields, for the model; and as word pieces of the MiniLM, for the teacher.
+"""
 
 from __future__ import annotations
 
-import gzip
-import json
+import re
+import shutil
 import sys
-from collections import Counter
-from collections.abc import Iterator
+from array import array
+from collections.abc import Sequence
+from functools import partial
+from multiprocessing import Pool
 from pathlib import Path
 
 import numpy as np
+from tokenizers import Tokenizer
+from training.vocabulary import rows
 
-from codenib.views.dense.embedders.pieces import _WORD, Pieces, parts_of
+from codenib.views.dense.embedders import static
+from codenib.views.dense.embedders.pieces import Pieces
+from codenib.views.dense.embedders.static import fields_of
 
-WHOLE = 25_000
-SUBWORDS = 7_000
-MAX_DOC = 192  # distinct pieces kept of a document, the first ones
-MAX_QUERY = 96
+VOCABULARY = Path(static.__file__).parent / "model" / "vocabulary.txt"
 KINDS = ("doc", "comment", "error", "commit")
+FIELD_LIMITS = (40, 40, 40, 40, 160)  # distinct pieces kept, the first ones
+QUERY_LIMITS = (96,)
+DOCUMENT_WORDS, QUERY_WORDS = 160, 80  # word pieces, with the two at the ends
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CLS, _SEP = 101, 102
 
 
-def rows(path: Path) -> Iterator[dict[str, str | int]]:
-    with gzip.open(path, "rt", encoding="utf-8") as stream:
-        for line in stream:
-            yield json.loads(line)
+def plain(text: str) -> str:
+    """Identifiers as words, for a tokenizer that knows none."""
+    return re.sub(r"\s+", " ", _HUMP.sub(" ", text).replace("_", " "))
 
 
-def vocabulary(files: list[Path]) -> list[str]:
-    """The most frequent parts, then the pieces that cover the rest best."""
-    words: Counter[str] = Counter()
-    for path in files:
-        seen: Counter[str] = Counter()
-        for row in rows(path):
-            seen.update(set(_WORD.findall(str(row.get("d") or row.get("q")))))
-        for word, times in seen.items():  # a repository's own names must not crowd out the language
-            words[word] += min(times, 200)
-    parts: Counter[str] = Counter()
-    for word, times in words.items():
-        for part in parts_of(word):
-            parts[part] += times
-    whole = [part for part, _ in parts.most_common(WHOLE) if len(part) <= 20]
-    held = set(whole)
-    pieces: Counter[str] = Counter()
-    for part, times in parts.items():
-        if part not in held:
-            for size in (2, 3, 4, 5):
-                for start in range(len(part) - size + 1):
-                    pieces[part[start : start + size]] += times * (size - 1)
-    letters = [chr(code) for code in (*range(97, 123), *range(48, 58))]
-    sub = [piece for piece, _ in pieces.most_common(SUBWORDS + len(held)) if piece not in held][:SUBWORDS]
-    return list(dict.fromkeys([*letters, *whole, *sub]))
+def plain_document(text: str) -> str:
+    """A document with its symbol first, so that the cut does not lose it."""
+    first, _, source = text.partition("\n")
+    path, _, symbol = first.rpartition(":")
+    return plain(f"{symbol} {path} {source}"[:1600])
 
 
-class Ragged:
-    """Rows of counted pieces, end to end."""
+class Texts:
+    """Texts as counted pieces by field, end to end, and as word pieces."""
 
-    def __init__(self, limit: int) -> None:
-        self.limit = limit
-        self.ids: list[int] = []
-        self.tf: list[int] = []
-        self.ends: list[int] = [0]
+    def __init__(self, limits: Sequence[int]) -> None:
+        self.limits = limits
+        self.ids, self.tf, self.counts = array("H"), array("B"), array("B")
+        self.plain: list[str] = []
 
-    def add(self, counts: dict[int, int]) -> int:
-        for number, times in list(counts.items())[: self.limit]:
-            self.ids.append(number)
-            self.tf.append(min(times, 255))
-        self.ends.append(len(self.ids))
-        return len(self.ends) - 2
+    def add(self, pieces: Pieces, fields: Sequence[str], text: str) -> int:
+        for field, limit in zip(fields, self.limits, strict=True):
+            found = list(pieces.counts(field).items())[:limit]
+            self.ids.extend(number for number, _ in found)
+            self.tf.extend(min(times, 255) for _, times in found)
+            self.counts.append(len(found))
+        self.plain.append(text)
+        return len(self.plain) - 1
 
-    def arrays(self, name: str) -> dict[str, np.ndarray]:
+    def arrays(self, name: str, tokenizer: Tokenizer, limit: int) -> dict[str, np.ndarray]:
+        words, lengths = word_pieces(tokenizer, self.plain, limit)
         return {
             f"{name}_ids": np.array(self.ids, np.uint16),
             f"{name}_tf": np.array(self.tf, np.uint8),
-            f"{name}_ends": np.array(self.ends, np.int64),
+            f"{name}_counts": np.array(self.counts, np.uint8),
+            f"{name}_words": words,
+            f"{name}_lengths": lengths,
         }
 
 
-def main(mined: Path, out: Path) -> None:
+def word_pieces(tokenizer: Tokenizer, texts: list[str], limit: int) -> tuple[np.ndarray, np.ndarray]:
+    """The texts' word pieces end to end, and how many each has."""
+    found = [
+        [_CLS, *encoded.ids[: limit - 2], _SEP]
+        for encoded in tokenizer.encode_batch(texts, add_special_tokens=False)
+    ]
+    flat = array("H", (number for numbers in found for number in numbers))
+    return np.array(flat, np.uint16), np.array([len(numbers) for numbers in found], np.uint8)
+
+
+def tokenizer_of(folder: Path) -> Tokenizer:
+    tokenizer = Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    return tokenizer
+
+
+def load_pieces() -> Pieces:
+    return Pieces(VOCABULARY.read_text(encoding="utf-8").split("\n")[:-1])
+
+
+def prepare(path: Path, minilm: Path) -> dict[str, np.ndarray]:
+    """The arrays of one source; its pairs are (query, document, kind), numbered within it."""
+    pieces, tokenizer = load_pieces(), tokenizer_of(minilm)
+    documents, queries = Texts(FIELD_LIMITS), Texts(QUERY_LIMITS)
+    known: dict[str, int] = {}
+    pairs: list[tuple[int, int, int]] = []
+    for row in rows(path):
+        if "d" in row:
+            text = str(row["d"])
+            documents.add(pieces, fields_of(text), plain_document(text))
+            continue
+        text = str(row["q"])
+        if text not in known:
+            known[text] = queries.add(pieces, (text,), plain(text[:600]))
+        pairs.append((known[text], int(row["i"]), KINDS.index(str(row["k"]))))
+    return {
+        **documents.arrays("doc", tokenizer, DOCUMENT_WORDS),
+        **queries.arrays("query", tokenizer, QUERY_WORDS),
+        "pairs": np.array(pairs, np.int64).reshape(-1, 3),
+    }
+
+
+def main(mined: Path, out: Path, minilm: Path) -> None:
     files = sorted(mined.glob("*.jsonl.gz"))
-    words = vocabulary(files)
+    with Pool() as pool:
+        parts = pool.map(partial(prepare, minilm=minilm), files, chunksize=1)
+    documents = queries = 0
+    for number, part in enumerate(parts):  # pairs get numbers over all sources, and their source's
+        source = np.full(len(part["pairs"]), number)
+        part["pairs"] = np.column_stack([part["pairs"] + (queries, documents, 0), source]).astype(np.int32)
+        documents += len(part["doc_lengths"])
+        queries += len(part["query_lengths"])
+    data = {name: np.concatenate([part[name] for part in parts]) for name in parts[0]}
     out.mkdir(parents=True, exist_ok=True)
-    (out / "vocabulary.txt").write_text("\n".join(words) + "\n", encoding="utf-8")
-    pieces = Pieces(words)
-    documents, queries = Ragged(MAX_DOC), Ragged(MAX_QUERY)
-    pairs: list[tuple[int, int, int, int]] = []
-    for repository, path in enumerate(files):
-        first = len(documents.ends) - 1
-        known: dict[str, int] = {}
-        for row in rows(path):
-            if "d" in row:
-                documents.add(pieces.counts(str(row["d"])))
-            else:
-                text = str(row["q"])
-                query = known.get(text)
-                if query is None:
-                    query = known[text] = queries.add(pieces.counts(text))
-                pairs.append((query, first + int(row["i"]), KINDS.index(str(row["k"])), repository))
-    np.savez_compressed(out / "documents.npz", **documents.arrays("doc"))
-    np.savez_compressed(out / "pairs.npz", **queries.arrays("query"), pairs=np.array(pairs, np.int32))
-    counts = f"{len(documents.ends) - 1} documents, {len(pairs)} pairs"
-    print(f"{len(files)} sources, {len(words)} pieces, {counts}")
+    np.savez(out / "data.npz", **data)
+    shutil.copy(VOCABULARY, out / "vocabulary.txt")
+    kinds = dict(zip(KINDS, np.bincount(data["pairs"][:, 2], minlength=4).tolist(), strict=True))
+    print(
+        f"{len(files)} sources, {documents} documents, {queries} queries, {len(data['pairs'])} pairs {kinds}"
+    )
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]))
+    main(*map(Path, sys.argv[1:]))

@@ -1,4 +1,4 @@
-"""Repositories that were not trained on, as arrays for `train.py` to report on: `prepare_dev VOCABULARY OUT REPO…`."""
+"""Repositories that were not trained on, as arrays to report on: `python -m training.prepare_dev DATA MINILM REPO.git …`."""
 
 from __future__ import annotations
 
@@ -6,29 +6,39 @@ import sys
 from pathlib import Path
 
 import numpy as np
-from training.evaluate import corpus
-from training.prepare import MAX_DOC, MAX_QUERY, Ragged
+from training.evaluate import chosen_pairs, corpus
+from training.prepare import (
+    DOCUMENT_WORDS,
+    FIELD_LIMITS,
+    QUERY_LIMITS,
+    QUERY_WORDS,
+    Texts,
+    load_pieces,
+    plain,
+    plain_document,
+    tokenizer_of,
+)
 
-from codenib.views.dense.embedders.pieces import Pieces
+from codenib.views.dense.embedders.static import fields_of
 
 
-def main(vocabulary: Path, out: Path, git_dirs: list[str]) -> None:
-    pieces = Pieces(vocabulary.read_text(encoding="utf-8").split("\n")[:-1])
+def main(out: Path, minilm: Path, git_dirs: list[Path]) -> None:
+    pieces, tokenizer = load_pieces(), tokenizer_of(minilm)
     for git_dir in git_dirs:
-        documents, pairs = corpus(git_dir)
-        pairs = [pairs[n] for n in np.random.default_rng(3).permutation(len(pairs))[:1000]]
-        rows, queries = Ragged(MAX_DOC), Ragged(MAX_QUERY)
+        documents, pairs = corpus(str(git_dir))
+        pairs = chosen_pairs(pairs)
+        docs, queries = Texts(FIELD_LIMITS), Texts(QUERY_LIMITS)
         for text in documents:
-            rows.add(pieces.counts(text))
+            docs.add(pieces, fields_of(text), plain_document(text))
         for query, _ in pairs:
-            queries.add(pieces.counts(query))
-        arrays = {
-            **rows.arrays("doc"),
-            **queries.arrays("query"),
-            "gold": np.array([gold for _, gold in pairs], np.int32),
-        }
-        np.savez_compressed(out / f"dev-{Path(git_dir).parent.name}.npz", **arrays)
+            queries.add(pieces, (query,), plain(query[:600]))
+        np.savez_compressed(
+            out / f"dev-{git_dir.parent.name}.npz",
+            **docs.arrays("doc", tokenizer, DOCUMENT_WORDS),
+            **queries.arrays("query", tokenizer, QUERY_WORDS),
+            gold=np.array([gold for _, gold in pairs], np.int64),
+        )
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), [Path(name) for name in sys.argv[3:]])

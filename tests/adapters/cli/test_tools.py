@@ -15,7 +15,8 @@ def run(*args: str, path: str, code: int = 0) -> subprocess.CompletedProcess[str
     entry = "from codenib.adapters.cli.main import main; main()"
     done = subprocess.run(
         [sys.executable, "-c", entry, *args],
-        capture_output=True, text=True, check=False, timeout=60, env={**os.environ, "PATH": path},
+        capture_output=True, text=True, check=False, timeout=60,
+        env={**os.environ, "PATH": path, "CODENIB_TOOLBOX": f"{path}/tools"},
     )  # fmt: skip
     assert done.returncode == code, f"{done.returncode}\n{done.stdout}\n{done.stderr}"
     return done

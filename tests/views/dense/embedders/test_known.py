@@ -19,18 +19,18 @@ def test_the_embedders_are_those_of_the_paper() -> None:
     ]
 
 
-def test_the_prefixes_are_those_of_the_paper() -> None:
+def test_the_prefixes_are_those_of_the_paper_and_of_the_models_makers() -> None:
     issue = "Given a github issue, identify the code that needs to be changed to fix the issue"
-    for known in KNOWN_EMBEDDERS:
-        if known.name in ("qwen3-0.6b", "qwen3-4b", "sr-large"):
-            assert known.query_prefix == f"Instruct: {issue}\nQuery: "
-        if known.name != "jina-code-1.5b":
-            assert known.document_prefix == ""
-    small, jina = find_embedder("sr-small"), find_embedder("jina-code-1.5b")
-    assert small is not None
-    assert small.query_prefix == "Represent this query for searching relevant code: "
-    assert jina is not None
-    assert jina.document_prefix == "Candidate code snippet:\n"
+    assert {known.name: (known.query_prefix, known.document_prefix) for known in KNOWN_EMBEDDERS} == {
+        "sr-small": ("Represent this query for searching relevant code: ", ""),
+        "qwen3-0.6b": (f"Instruct: {issue}\nQuery:", ""),
+        "jina-code-1.5b": (
+            "Find the most relevant code snippet given the following query:\n",
+            "Candidate code snippet:\n",
+        ),
+        "qwen3-4b": (f"Instruct: {issue}\nQuery:", ""),
+        "sr-large": (f"Instruct: {issue}.\nQuery: ", ""),
+    }
 
 
 def test_only_the_qwen_models_allow_commercial_use() -> None:

@@ -1,9 +1,15 @@
 """The paper's five embedders and three rerankers by short name, with all that decides their vectors: data.
 
-Dimensions, pooling, caps and batch sizes are the paper's table "Dense-index configuration", and the issue
-instruction is worded as the paper quotes it. The paper gives no punctuation after a prefix: the ": " and the
-line breaks are the model makers' own (SweRank, Qwen, Jina). No snapshot was at hand to compare. SweRank and
-Jina show CC-BY-NC-4.0 on their model pages; Qwen's Apache-2.0 is from pages that redistribute the models.
+Dimensions, pooling, caps and batch sizes are the paper's table "Dense-index configuration"; the issue task is
+worded as its appendix quotes it. What the paper leaves open is from the models' makers:
+
+- Qwen: the README of github.com/QwenLM/Qwen3-Embedding, `get_detailed_instruct` and the rerankers' prompt.
+- SweRank: src/eval_beir_sbert_canonical.py of github.com/SalesforceAIResearch/SweRank. Its instruction has a
+  full stop that the paper's quotation lacks; the paper's table says "shipped", so the stop stays.
+- Jina: the table of prefixes in arXiv 2508.21290.
+
+SweRank and Jina show CC-BY-NC-4.0 on their model pages and the Qwen rerankers Apache-2.0; the Qwen embedders'
+Apache-2.0 is from pages that redistribute them. No snapshot was at hand to compare.
 """
 
 from __future__ import annotations
@@ -11,7 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 ISSUE_TASK = "Given a github issue, identify the code that needs to be changed to fix the issue"
-ISSUE_PREFIX = f"Instruct: {ISSUE_TASK}\nQuery: "
+ISSUE_PREFIX = f"Instruct: {ISSUE_TASK}\nQuery:"  # no space after it in Qwen's template
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +118,7 @@ KNOWN_EMBEDDERS: tuple[KnownEmbedder, ...] = (
         normalized=False,
         max_tokens=32_768,
         batch_size=2,
-        query_prefix=ISSUE_PREFIX,
+        query_prefix=f"Instruct: {ISSUE_TASK}.\nQuery: ",
         document_prefix="",
         licence="CC-BY-NC-4.0",
         commercial=False,
