@@ -21,8 +21,8 @@ from codenib.views.lexical.read import Scores
 # Measured with the embedded model. Issue texts name what they are about, so words carry them (development
 # rows, functions in the first ten: .594 at 0, .622 at 0.3, .625 at 0.5, .638 at 0.8, .630 at 1.1; .634 when
 # chosen without the repository that is judged). Questions do not (docstring to function, mean reciprocal
-# rank of five repositories: .454 at 0, .636 at 3, .643 at 4, .648 at 5, .650 at 6, .651 at 8 and 10).
-# Commit subjects, which name things, lose by it: .570 at 0, .565 at 2, .553 at 3, .525 at 6. Four lies between.
+# rank of five repositories: .454 at 0, .636 at 3, .643 at 4, .648 at 5, .650 at 6, .651 at 8 and 10). Commit
+# subjects, which name things, lose by it: .570 at 0, .565 at 2, .553 at 3, .525 at 6. Four lies between.
 LONG_WEIGHT = 0.8
 SHORT_WEIGHT = 4.0
 SHORT_TERMS = 24  # distinct query terms; a docstring's first paragraph has about ten, an issue hundreds

@@ -76,7 +76,8 @@ func (e *engine) emit(out *bufio.Writer, file int32) {
 		if a.answers != b.answers {
 			return map[bool]int{true: -1, false: 1}[a.answers]
 		}
-		return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.width, b.width), cmp.Compare(e.byView[a.view].pathNames[a.pkg], e.byView[b.view].pathNames[b.pkg]))
+		x, y := e.byView[a.view].pathNames[a.pkg], e.byView[b.view].pathNames[b.pkg]
+		return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.width, b.width), cmp.Compare(x, y))
 	})
 	l := &line{engine: e, index: map[int32]int{}}
 	occs := e.mergeOccs(filepath.Join(e.root, filepath.FromSlash(e.files[file])), runs)
@@ -229,7 +230,8 @@ func (l *line) appendTarget(b []byte, t target) []byte {
 
 func (l *line) appendRelations(b []byte, relations []relation) []byte {
 	slices.SortFunc(relations, func(x, y relation) int {
-		return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(l.index[x.source], l.index[y.source]), cmp.Compare(l.index[x.dest], l.index[y.dest]))
+		return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(l.index[x.source], l.index[y.source]),
+			cmp.Compare(l.index[x.dest], l.index[y.dest]))
 	})
 	for i, r := range relations {
 		b = append(append(append(comma(b, i), '[', '"'), r.kind...), '"')

@@ -58,7 +58,8 @@ func main() {
 	if err != nil {
 		fail(err.Error())
 	}
-	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), related: map[int32]bool{}, absent: map[string]bool{}, ports: map[int][]*view{}, built: map[portFile]bool{}}
+	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), related: map[int32]bool{},
+		absent: map[string]bool{}, ports: map[int][]*view{}, built: map[portFile]bool{}}
 	scanner := bufio.NewScanner(os.Stdin)
 	scanner.Buffer(nil, 1<<20)
 	for scanner.Scan() {

@@ -182,7 +182,8 @@ func (w *walker) importSpec(spec *ast.ImportSpec) {
 		w.add(start, length, roleDeclaration|roleImport|roleInexact, defs, w.table.list(keys...), asks, -1)
 		return
 	}
-	w.add(start, length, roleDeclaration|roleImport|inexact(spec.Name, pkgName), w.table.list(w.table.target(at)), w.table.list(keys...), asks, -1)
+	roles := roleDeclaration | roleImport | inexact(spec.Name, pkgName)
+	w.add(start, length, roles, w.table.list(w.table.target(at)), w.table.list(keys...), asks, -1)
 	w.add(spec.Path.Pos(), len(spec.Path.Value), roleImport|roleInexact, defs, noList, asks, -1)
 }
 

@@ -217,7 +217,8 @@ func (w *walker) name(id *ast.Ident, whole ast.Node) int32 {
 }
 
 func (w *walker) declare(at target, pos token.Pos, length int, name, kind string, whole ast.Node) int32 {
-	n := node{name: name, kind: kind, parent: -1, selLine: at.line, selCol: at.col, selEnd: at.col + int32(length), local: w.inFunction(whole) || kind == "parameter" || kind == "label"}
+	n := node{name: name, kind: kind, parent: -1, selLine: at.line, selCol: at.col, selEnd: at.col + int32(length)}
+	n.local = w.inFunction(whole) || kind == "parameter" || kind == "label"
 	if last := len(w.containers) - 1; last >= 0 {
 		n.parent = w.containers[last].node
 	}

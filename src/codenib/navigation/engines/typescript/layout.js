@@ -2,8 +2,8 @@
 /**
  * The files of a checkout in, the order to ask them in out, so that each project is loaded about once.
  *
- * Which project a file has is the server's decision when it is opened. What it finds in others depends on what was
- * opened before, so the order is that of a client which goes through the files by path.
+ * Which project a file has is the server's decision when it is opened. What it finds in others depends on what
+ * was opened before, so the order is that of a client which goes through the files by path.
  */
 
 const path = require('path');
