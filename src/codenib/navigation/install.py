@@ -182,8 +182,8 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
         case CargoBuild(source, rust):
             cargo = _cargo(recipe, rust)
             _copy(source, folder / "src")
-            arguments = ["install", "--path", "src", "--locked", "--root", str(folder)]
-            run([cargo, *arguments], folder, _target(tools))
+            _borrow_lock(run, cargo, folder / "src")
+            run([cargo, "install", "--path", "src", "--root", str(folder)], folder, _target(tools))
             shutil.rmtree(folder / "src")
         case Command(arguments):
             run(list(arguments), folder)
@@ -191,6 +191,21 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
 
 # The user's own flags (vendoring, workspaces) are about other modules, and no other Go is fetched.
 _GO = {"GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false", "GOWORK": "off"}
+
+
+def _borrow_lock(run: _Runner, cargo: str, folder: Path) -> None:
+    """Take the versions that rust-analyzer was released with, when our program builds on it.
+
+    So our program is made of tested versions, and shares its compiled crates with that program.
+    """
+    run([cargo, "fetch"], folder)
+    asked = [cargo, "metadata", "--format-version", "1", "--offline"]
+    done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
+    packages = json.loads(done.stdout)["packages"] if done.returncode == 0 else []
+    for package in packages:
+        lock = Path(package["manifest_path"]).with_name("Cargo.lock")
+        if package["name"] == "ra_ap_rust-analyzer" and lock.is_file():
+            shutil.copyfile(lock, folder / "Cargo.lock")
 
 
 def _target(tools: Toolbox) -> dict[str, str]:

@@ -124,7 +124,8 @@ def columns(line: _Line) -> tuple[tuple[int, int], ...]:
 
 def check(view: TrigramView, copy: Path, pattern: str, *options: str) -> None:
     expected = ripgrep(pattern, copy, *options)
-    found = view.search(pattern, ignore_case="-i" in options, literal="-F" in options)
+    # No time limit worth the name: a busy machine would cut the answer short, and say so.
+    found = view.search(pattern, ignore_case="-i" in options, literal="-F" in options, timeout_s=300)
     assert [(item.path, item.line, item.spans) for item in found.items] == expected
 
 
