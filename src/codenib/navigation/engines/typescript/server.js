@@ -25,8 +25,8 @@ const INFERRED = {
   resolveJsonModule: true,
 };
 
-/** Sets of options whose standard library stays in memory, at about 60 MB each. */
-const MOST_LIBRARIES = 5;
+/** Characters of closed projects' files that stay parsed, at about 20 bytes of memory each. */
+const MOST_PARSED = 30e6;
 
 class Server {
   constructor(ts, root, libraries) {
@@ -45,7 +45,7 @@ class Server {
       arguments: { options: INFERRED },
     });
     this.holdInferred();
-    this.keepLibraries();
+    this.keepParsed();
   }
 
   startSession() {
@@ -119,16 +119,29 @@ class Server {
   }
 
   /**
-   * Keeps the parsed standard library of the first few sets of options: a repository may have fifty
-   * projects.
+   * Keeps parsed files when their project is closed, up to a limit: in a repository of fifty projects most have
+   * the standard library and the same few packages in common.
    */
-  keepLibraries() {
+  keepParsed() {
     const registry = this.service.documentRegistry;
-    const release = registry.releaseDocumentWithKey;
+    const { acquireDocumentWithKey: acquire, releaseDocumentWithKey: release } = registry;
+    const sizes = new Map();
     const kept = new Set();
+    let room = MOST_PARSED;
+    registry.acquireDocumentWithKey = (name, file, options, key, ...rest) => {
+      const source = acquire(name, file, options, key, ...rest);
+      sizes.set(`${file} ${key}`, source.text.length);
+      return source;
+    };
     registry.releaseDocumentWithKey = (file, key, ...rest) => {
-      if (file.startsWith(this.libraries) && (kept.has(key) || kept.size < MOST_LIBRARIES)) kept.add(key);
-      else release(file, key, ...rest);
+      const id = `${file} ${key}`;
+      if (kept.has(id)) return;
+      const size = sizes.get(id);
+      if (size > room) release(file, key, ...rest);
+      else {
+        kept.add(id);
+        room -= size;
+      }
     };
   }
 
