@@ -54,6 +54,13 @@ def test_a_crash_releases_the_lock(tmp_path: Path) -> None:
             assert lock.read_text() == f"{os.getpid()}\n"
 
 
+def test_the_holder_is_named_alone_after_a_longer_name_was_left(tmp_path: Path) -> None:
+    lock = tmp_path / "writer.lock"
+    lock.write_text("12345678901234\n")
+    with exclusive(lock, timeout_s=0):
+        assert lock.read_text() == f"{os.getpid()}\n"
+
+
 def test_a_waiting_writer_gets_the_lock_when_it_is_released(tmp_path: Path) -> None:
     lock = tmp_path / "writer.lock"
     with exclusive(lock, timeout_s=0):

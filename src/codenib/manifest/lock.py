@@ -35,6 +35,7 @@ def _held(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
     try:
         _acquire(handle, mode, path, timeout_s)
         if mode == fcntl.LOCK_EX:
+            os.ftruncate(handle, 0)  # a holder that was killed may have left a longer number
             os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         try:
             yield

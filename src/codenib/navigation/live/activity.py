@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,6 +28,10 @@ class _Progress(msgspec.Struct):
 
 class _Status(msgspec.Struct):
     quiescent: bool = True
+
+
+class _Log(msgspec.Struct):
+    message: str = ""
 
 
 class _Diagnostics(msgspec.Struct):
@@ -78,6 +83,7 @@ class Activity(Listener):
         self._quiescent = True
         self._marked = False
         self._ended = False
+        self._listed = not server.lists
         self._heard = monotonic()
         self._versions: dict[str, int] = {}
         self.nudge: Callable[[], None] = _leave  # called now and then while somebody waits
@@ -136,6 +142,11 @@ class Activity(Listener):
                 self._changed.wait(min(left, deadline - now, _NUDGE_S))
         return True  # the next request says that it died
 
+    def wait_listed(self, limit_s: float) -> bool:
+        """Wait until the server said that it knows its files."""
+        with self._changed:
+            return self._changed.wait_for(lambda: self._ended or self._listed, timeout=limit_s)
+
     def wait_taken_in(self, uri: str, version: int, limit_s: float) -> bool:
         """Wait until the server published diagnostics of this version of a document."""
         name = unquote(uri)  # servers escape more or fewer characters than we do
@@ -160,9 +171,12 @@ class Activity(Listener):
                 self._marked = self._marked or progress.token == self._server.marker
         elif method == "experimental/serverStatus":
             self._quiescent = msgspec.json.decode(params, type=_Status).quiescent
+        elif method == "window/logMessage" and not self._listed:
+            told = msgspec.json.decode(params, type=_Log)
+            self._listed = re.search(self._server.lists, told.message) is not None
         elif method == "textDocument/publishDiagnostics":
-            told = msgspec.json.decode(params, type=_Diagnostics)
-            self._versions[unquote(told.uri)] = told.version or 0
+            published = msgspec.json.decode(params, type=_Diagnostics)
+            self._versions[unquote(published.uri)] = published.version or 0
         else:
             return False
         return True

@@ -34,6 +34,8 @@ class Server:
     `opens_changed`: it learns of changes on disk only in files that are open, so changed ones are opened.
     `idles`: it indexes on idle processors only, and is made to hurry while somebody waits.
     `announces`: a document's diagnostics say that the server has taken it in, so they are waited for.
+    `lists` matches the log message that says that it knows its files; one opened before would be lost when
+    it is closed.
     `nothing` matches error messages that mean "there is nothing at this position".
     `refuses` are names of files by which a repository could make it run programs: not without trust.
     `borrows` are files of the repository, as (place, names), that the server gets as a copy of the first one
@@ -59,6 +61,7 @@ class Server:
     opens_changed: bool = False
     idles: bool = False
     announces: bool = False
+    lists: str = ""
     nothing: str = ""
     refuses: frozenset[str] = frozenset()
     borrows: tuple[tuple[str, tuple[str, ...]], ...] = ()
@@ -112,6 +115,7 @@ PYTHON = Server(
     # It runs the interpreter that it finds in the repository's virtual environment, which may be committed.
     untrusted_settings={"python": {"pythonPath": "{python}"}},
     project_files=frozenset({"pyproject.toml", "pyrightconfig.json", "py.typed"}),
+    lists=r"^Found \d+ source file|^No source files found",
 )
 TYPESCRIPT = Server(
     group="typescript",

@@ -211,6 +211,7 @@ class Session:
             raise self._unreadable(error) from error
         self.connection.notify("initialized", {})
         self.connection.notify("workspace/didChangeConfiguration", {"settings": self._launch.settings})
+        self.activity.wait_listed(self._times.start_s)
         self._encoding = told.capabilities.position_encoding or told.offset_encoding or "utf-16"
         self._reader = Reader(self._root, self._texts, self._encoding, self._member)
 
