@@ -160,18 +160,23 @@ def inner_pairs(function: Function, rng: random.Random) -> Iterator[tuple[str, s
         yield "error", re.sub(r"%\w|\{[^}]*\}|\$\{?\w+\}?", " ", text), frozenset({number})
 
 
-def mine_head(git_dir: str, blobs: GitBlobs, out: Output, rng: random.Random) -> None:
+def git_paths(git_dir: str, commit: str) -> dict[str, str]:
+    """The regular files of a commit with their blobs."""
     listing = subprocess.run(
-        ["git", f"--git-dir={git_dir}", "ls-tree", "-r", "-z", "--full-tree", "HEAD"],
+        ["git", f"--git-dir={git_dir}", "ls-tree", "-r", "-z", "--full-tree", commit],
         capture_output=True,
         check=True,
     ).stdout.decode("utf-8", "replace")
-    files = []
-    for entry in listing.split("\0"):
-        if entry:
-            meta, path = entry.split("\t", 1)
-            if meta.startswith("100") and language_hint(path) in BY_NAME and not marks_of(path) & ~Mark.TEST:
-                files.append((path, meta.split()[2]))
+    entries = (entry.split("\t", 1) for entry in listing.split("\0") if entry.startswith("100"))
+    return {path: meta.split()[2] for meta, path in entries}
+
+
+def mine_head(git_dir: str, blobs: GitBlobs, out: Output, rng: random.Random) -> None:
+    files = [
+        (path, blob)
+        for path, blob in git_paths(git_dir, "HEAD").items()
+        if language_hint(path) in BY_NAME and not marks_of(path) & ~Mark.TEST
+    ]
     rng.shuffle(files)
     found = 0
     for (path, _), data in zip(files, blobs.read([digest for _, digest in files]), strict=True):
@@ -197,11 +202,10 @@ class Change:
     ranges: list[tuple[int, int]] = field(default_factory=list)
 
 
-def commits(git_dir: str, skip: int) -> Iterator[tuple[str, list[Change]]]:
-    """Message and changed files of recent commits that are no merges, after `skip` newer ones."""
+def commits(git_dir: str, *which: str) -> Iterator[tuple[str, list[Change]]]:
+    """Message and changed files of the commits that `git log` gives for `which`, merges left out."""
     command = ["git", f"--git-dir={git_dir}", "-c", "core.quotepath=false", "log", "-p", "-U0", "--no-merges",
-               "--full-index", "--no-renames", "--diff-filter=M", f"--skip={skip}",
-               f"-{MAX_COMMITS}", "--format=%x00%B%x01", "HEAD"]  # fmt: skip
+               "--full-index", "--no-renames", "--diff-filter=M", "--format=%x00%B%x01", *which]  # fmt: skip
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as process:
         assert process.stdout is not None
         message: list[str] = []
@@ -230,7 +234,7 @@ def commits(git_dir: str, skip: int) -> Iterator[tuple[str, list[Change]]]:
 
 
 def mine_history(git_dir: str, blobs: GitBlobs, out: Output, skip: int) -> None:
-    for message, changes in commits(git_dir, skip):
+    for message, changes in commits(git_dir, f"--skip={skip}", f"-{MAX_COMMITS}", "HEAD"):
         code = [
             change
             for change in changes

@@ -10,10 +10,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
 from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
 from codenib.serving.workspace import Workspace
+
+if TYPE_CHECKING:
+    from codenib.runtime.query import query
 
 __version__ = "0.1.0"
 
@@ -29,9 +33,19 @@ __all__ = [
     "Workspace",
     "__version__",
     "open",
+    "query",
 ]
 
 
 def open(path: str | Path = ".") -> Workspace:
     """The workspace of the repository at `path`: a checkout, a bare repository or a plain folder."""
     return Workspace(path)
+
+
+def __getattr__(name: str) -> Any:
+    """`query` comes with the agent runtime, which a search does not need."""
+    if name == "query":
+        from codenib.runtime.query import query
+
+        return query
+    raise AttributeError(f"module 'codenib' has no attribute {name!r}")

@@ -2,11 +2,25 @@
 
 from __future__ import annotations
 
-import pytest
+from collections.abc import Collection
+from typing import Any
 
-from codenib.core.answers import Route
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
-from codenib.planner.plan import plan
+from codenib.planner.plan import RERANK, Request, make_plan, parse_budget
+from codenib.planner.signals import read_signals
+
+ALL = frozenset({"ranked:lexical", "ranked:semantic", "ranked:semantic:instant", "graph", "rerank:embedded"})
+ISSUE = "Session cookie is dropped\nWhen the app restarts the cookie is gone.\nExpected: it stays."
+QUESTION = "where are cookies signed"
+
+
+def plan(route: str, capabilities: Collection[str], k: int, query: str = QUESTION, **asked: Any) -> Plan:
+    return make_plan(Request(read_signals(query), k, route, **asked), capabilities)
 
 
 def test_auto_takes_the_lexical_route_and_says_why() -> None:
@@ -56,3 +70,92 @@ def test_a_missing_view_names_the_command_that_builds_it() -> None:
 def test_a_width_below_one_is_refused() -> None:
     with pytest.raises(InputError):
         plan("auto", {"ranked:lexical"}, 0)
+
+
+def test_a_question_is_weighted_and_an_issue_is_ranked_by_the_learned_model() -> None:
+    assert plan("auto", ALL, 10).fusion == "weighted"
+    assert plan("auto", ALL, 10, ISSUE).fusion == "learned"
+    assert plan("hybrid", ALL, 10, ISSUE, fusion="rrf").fusion == "rrf"
+
+
+def test_a_structural_question_goes_by_the_graph_where_it_is() -> None:
+    asked = "who calls sign_cookie?"
+    chosen = plan("auto", ALL, 10, asked)
+    assert (chosen.route, chosen.expansion) == (Route.STRUCTURAL, "one-hop")
+    assert chosen.reason == "it asks for callers of sign_cookie"
+    assert plan("auto", ALL, 10, asked, budget="fast").route is Route.HYBRID
+    assert plan("auto", ALL - {"graph"}, 10, asked).route is Route.HYBRID
+
+
+def test_the_reranker_reads_by_budget_and_only_where_it_is_installed() -> None:
+    assert plan("auto", ALL, 10, ISSUE, budget="fast").reranker is None
+    assert plan("auto", ALL, 10, ISSUE, budget="balanced").reranker is None
+    thorough = plan("auto", ALL, 10, ISSUE, budget="thorough")
+    assert (thorough.reranker, thorough.k_rerank) == ("embedded", RERANK["thorough"])
+    assert plan("auto", ALL - {"rerank:embedded"}, 10, ISSUE, budget="thorough").reranker is None
+    assert plan("auto", ALL, 10, ISSUE, budget="thorough", reranker="none").reranker is None
+
+
+def test_a_reranker_that_was_named_is_used_whatever_the_budget() -> None:
+    chosen = plan("lexical", ALL, 10, budget="fast", reranker="onnx:folder", k_rerank=50)
+    assert (chosen.reranker, chosen.k_rerank) == ("onnx:folder", 50)
+
+
+@pytest.mark.parametrize(
+    ("milliseconds", "route", "cut"),
+    [(5000, Route.HYBRID, 30), (1000, Route.HYBRID, 20), (30, Route.HYBRID, 0), (7, Route.LEXICAL, 0)],
+)
+def test_a_millisecond_budget_takes_the_most_that_fits(milliseconds: int, route: Route, cut: int) -> None:
+    chosen = plan("auto", ALL, 10, ISSUE, budget=f"{milliseconds}ms")
+    assert (chosen.route, chosen.k_rerank) == (route, cut)
+    assert chosen.estimate_ms is not None
+    assert chosen.estimate_ms <= milliseconds
+
+
+def test_measured_costs_take_the_place_of_assumed_ones() -> None:
+    request = Request(read_signals(ISSUE), budget="100ms")
+    assert make_plan(request, ALL, {"learned": 400.0}).fusion == "weighted"
+    assert make_plan(request, ALL, {"rerank:embedded": 1.0}).k_rerank == RERANK["thorough"]
+
+
+def test_a_budget_that_nothing_fits_takes_the_cheapest_and_says_so() -> None:
+    chosen = plan("auto", ALL, 10, ISSUE, budget="1ms")
+    assert chosen.route is Route.LEXICAL
+    assert "nothing fits in 1 ms" in chosen.reason
+
+
+@pytest.mark.parametrize("budget", ["", "soon", "-5", "0ms", "nan", "inf"])
+def test_a_budget_that_is_none_is_refused(budget: str) -> None:
+    with pytest.raises(InputError, match="unknown budget"):
+        parse_budget(budget)
+
+
+def test_only_the_structural_and_the_semantic_route_expand() -> None:
+    assert plan("semantic", ALL, 10, expand=True).expansion == "dense-graph"
+    assert plan("semantic", ALL, 10).expansion is None
+    with pytest.raises(StateError, match="graph view"):
+        plan("semantic", ALL - {"graph"}, 10, expand=True)
+    with pytest.raises(InputError, match="does not expand"):
+        plan("lexical", ALL, 10, expand=True)
+
+
+@given(
+    st.text(max_size=400),
+    st.sampled_from(["auto", "lexical", "semantic", "hybrid", "structural"]),
+    st.sampled_from(["fast", "balanced", "thorough", "15ms", "2000"]),
+    st.sets(st.sampled_from(sorted(ALL))),
+)
+def test_every_request_gets_the_same_plan_twice_or_is_refused(
+    query: str, route: str, budget: str, capabilities: set[str]
+) -> None:
+    request = Request(read_signals(query), route=route, budget=budget)
+    try:
+        chosen = make_plan(request, capabilities)
+    except StateError as refused:
+        assert "not available" in str(refused)
+        return
+    assert chosen == make_plan(request, capabilities)
+    assert route in ("auto", chosen.route)
+    assert chosen.reason
+    needs = {Route.SEMANTIC: "ranked:semantic", Route.HYBRID: "ranked:semantic", Route.STRUCTURAL: "graph"}
+    assert needs.get(chosen.route, "ranked:lexical") in capabilities

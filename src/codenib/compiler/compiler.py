@@ -172,6 +172,8 @@ class IndexCompiler:
                 out = Path(folder) / f"rebuilt-{kind}"
                 out.mkdir()
                 builder = self._builder(kind)
+                if kind is ViewKind.GRAPH and kind not in self._builders:
+                    builder = self.graph.builder(independent=True)
                 with self.dense.embedding_anew(Path(folder)) if kind is ViewKind.DENSE else nullcontext():
                     builder.build(snapshot, records, out)
                 self.progress(f"comparing {kind}", 0, 1)

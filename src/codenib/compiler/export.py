@@ -52,20 +52,17 @@ def write_files(snapshot: SourceSnapshot, source: BlobSource, root: Path) -> Non
             place.write_bytes(data)
 
 
-def link_surroundings(repository: Repository, snapshot: SourceSnapshot, root: Path) -> None:
+def surroundings(repository: Repository) -> bytes:
+    """What git ignores in the worktree, whole folders at once, as git prints it."""
+    ignored = ("--others", "--ignored", "--exclude-standard", "--directory", "-z")
+    return git.run([*repository.git_args(), "ls-files", *ignored])
+
+
+def link_surroundings(
+    repository: Repository, snapshot: SourceSnapshot, root: Path, listed: bytes | None = None
+) -> None:
     """Link what git ignores in the worktree, whole folders at once."""
-    listed = git.run(
-        [
-            *repository.git_args(),
-            "ls-files",
-            "--others",
-            "--ignored",
-            "--exclude-standard",
-            "--directory",
-            "-z",
-        ]
-    )
-    for raw in listed.split(b"\0"):
+    for raw in (surroundings(repository) if listed is None else listed).split(b"\0"):
         path = os.fsdecode(raw).rstrip("/")
         parts = path.split("/")
         if not path or _NEVER_LINKED.intersection(parts) or parts[-1].endswith((".pyc", ".pyo")):

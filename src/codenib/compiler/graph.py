@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codenib.compiler.checkouts import Desk, Workshop
 from codenib.compiler.export import exported
-from codenib.core.errors import InputError
+from codenib.core.errors import CannotMaintain, InputError
 from codenib.core.protocols import FactBackend, Progress
-from codenib.core.source import SourceSnapshot
+from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile
 from codenib.manifest.home import tools_folder
 from codenib.manifest.store import Store
@@ -45,10 +46,13 @@ class GraphChoice:
         self._find = find_backends
         self._backends: Mapping[str, Sequence[FactBackend]] = {}
         self._imported: ScipFile | None = None
+        self._snapshot: SourceSnapshot | None = None
+        self._workshop = Workshop()
         self.tools = Toolbox(tools_folder())
 
     def settle(self, snapshot: SourceSnapshot) -> None:
         """Look which languages there are, and whether a SCIP file was imported for just this state."""
+        self._snapshot = snapshot
         self._backends = self._find(self.tools, {language_hint(path) for path in snapshot.files})
         file = self._store.scip_of(snapshot.tree)
         self._imported = ScipFile(file) if file is not None else None
@@ -69,11 +73,39 @@ class GraphChoice:
         """The profile that the view built now would have."""
         return self._made().profile()
 
-    def builder(self) -> GraphViewBuilder:
-        """The builder of the view."""
+    def builder(self, *, independent: bool = False) -> GraphViewBuilder:
+        """The builder of the view; an `independent` one uses no engine that stayed."""
         from codenib.views.graph.view import GraphViewBuilder
 
-        return GraphViewBuilder(self._made(), self._export, self._progress)
+        if independent:
+            return GraphViewBuilder(self._made(), self._export, self._progress)
+        return GraphViewBuilder(self._made(), self._export, self._progress, self._desk, self._hold)
+
+    def close(self) -> None:
+        """End the engines that stayed."""
+        self._workshop.close()
+
+    @contextmanager
+    def _hold(self, snapshot: SourceSnapshot) -> Iterator[Desk]:
+        yield self._open(snapshot, snapshot)
+        self._workshop.trim()
+
+    def _open(self, before: SourceSnapshot, after: SourceSnapshot) -> Desk:
+        source = BlobSource.of(self._repository, self._store.blob_store)
+        return self._workshop.desk(
+            source, self._repository, self._store.checkouts, before, after, trusted=self._store.trusted
+        )
+
+    @contextmanager
+    def _desk(self, delta: Delta) -> Iterator[Desk]:
+        """The files before and after an edit, with the engines that hold them."""
+        manifest = self._store.manifest(delta.base)
+        after = self._snapshot
+        if manifest is None or after is None or after.id != delta.target:
+            raise CannotMaintain("the snapshot to follow is not known")
+        before = self._store.snapshot(manifest, self._repository.key)
+        yield self._open(before, after)
+        self._workshop.trim()
 
     def _made(self) -> Makers:
         return Makers(self._backends, syntactic_backend(), self._imported, trusted=self._store.trusted)

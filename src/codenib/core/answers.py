@@ -8,16 +8,26 @@ from enum import StrEnum
 
 
 class Route(StrEnum):
-    """The paper's physical routes that this version can serve."""
+    """The paper's physical routes A to D."""
 
     LEXICAL = "lexical"
     SEMANTIC = "semantic"
     HYBRID = "hybrid"
+    STRUCTURAL = "structural"
+
+    @property
+    def letter(self) -> str:
+        """The paper's name of the route."""
+        return "ABCD"[list(Route).index(self)]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a ranked query lowers to: route, width, reranker, expansion; and why."""
+    """What a ranked query lowers to: route, width, reranker, expansion; and why.
+
+    `fusion` says how a hybrid plan makes one order of what the views say: `weighted` scores, reciprocal ranks
+    (`rrf`) or the `learned` model. `estimate_ms` is what the plan is expected to cost here.
+    """
 
     route: Route
     k_retrieve: int
@@ -25,6 +35,9 @@ class Plan:
     k_rerank: int = 0
     reranker: str | None = None
     expansion: str | None = None
+    fusion: str = ""
+    budget: str = ""
+    estimate_ms: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

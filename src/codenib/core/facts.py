@@ -95,7 +95,8 @@ class WireFacts(msgspec.Struct, forbid_unknown_fields=True):
 
     A node is `[name, kind, parent, line, column, end line, end column, line, column, end column, flags]`, the
     second range being its name. A target is a declaration `[path, line, column]`, a file `[path]`, or
-    anything outside the repository by a stable name.
+    anything outside the repository by a stable name. `[path, line, column, scope]` is a key of its own for
+    each scope, for occurrences of the declaration that only some questions find.
     """
 
     path: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from codenib.core.reranking import RerankerIdentity
 from codenib.core.source import BlobUnits, Delta, SourceFile, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 
@@ -102,4 +103,108 @@ class FactBackend(Protocol):
         Raises `ProviderError` when the engine fails or the result would be less than it claims. No code of
         the repository runs unless it is `trusted`.
         """
+        ...
+
+
+class Reranker(Protocol):
+    """Reads a query together with documents. Opening one fails before any work; scoring only if it breaks."""
+
+    @property
+    def identity(self) -> RerankerIdentity: ...
+
+    def scores(self, query: str, documents: Sequence[str]) -> list[float]:
+        """A score for each document, higher is better; NaN where memory did not suffice for that one.
+
+        The same query and documents give the same scores, as far as the model itself is deterministic.
+        """
+        ...
+
+
+class Engine(Protocol):
+    """A backend's engine that holds a checkout and follows its edits."""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it keeps its own account of what an edit touches: then `differing` is what to ask."""
+        ...
+
+    @property
+    def settled(self) -> bool:
+        """Whether nothing changed since `differing` was asked last."""
+        ...
+
+    def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[Mapping[str, bytes], frozenset[str]]:
+        """The lines that differ from those given last, or all; and the files whose lines do not."""
+        ...
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        """`files` are there now; `changed` are those that changed, came or went since the last time."""
+        ...
+
+    def lines(
+        self, paths: Sequence[str], within: Mapping[str, Sequence[tuple[int, int]]] | None = None
+    ) -> Iterator[bytes]:
+        """The line of each file, as `FactBackend.produce` gives it for the whole checkout.
+
+        Of a file in `within` only the occurrences on these lines (first and last, from 0) are there.
+        """
+        ...
+
+    def nodes(self, paths: Sequence[str]) -> Mapping[str, list[list[str | int]]]:
+        """The declarations of each file, as its line has them; not of one that must be asked as a whole."""
+        ...
+
+    def surfaces(
+        self,
+        paths: Sequence[str],
+        touched: Sequence[str] = (),
+        entries: Mapping[str, Sequence[str]] | None = None,
+    ) -> Mapping[str, Mapping[str, str]]:
+        """What other files see of each: a digest by name. Equal digests leave all other files' facts alone.
+
+        Where a function's body shows through, it counts as changed when it has a name of `touched`.
+        Of a file in `entries` only these names, with the names around them (`Class.method`), are looked at.
+        """
+        ...
+
+    def apart(self) -> frozenset[str]:
+        """Of the files that the project's configuration leaves out, those that it imports all the same."""
+        ...
+
+    @property
+    def requests(self) -> int:
+        """How many it has answered."""
+        ...
+
+    @property
+    def resident_bytes(self) -> int:
+        """What it holds in memory."""
+        ...
+
+    @property
+    def alive(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class KnowingBackend(FactBackend, Protocol):
+    """A backend that knows what its engine reads beside sources."""
+
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """Why a change of this file is more than the engine can follow; empty when it is not."""
+        ...
+
+
+@runtime_checkable
+class FollowingBackend(KnowingBackend, Protocol):
+    """A backend whose engine can stay and follow edits."""
+
+    @property
+    def stays(self) -> bool:
+        """Whether the engine of a build is worth keeping for the updates after it."""
+        ...
+
+    def engine(self, root: Path, *, trusted: bool) -> Engine:
+        """Start the engine on the checkout at `root`; `sync` comes first."""
         ...

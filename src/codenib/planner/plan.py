@@ -1,40 +1,216 @@
-"""Choose a route for a query: what the caller asks and what the manifest can do in, a Plan out. Pure."""
+"""A query's signals, a budget, what the manifest can do and what operators cost here in, a Plan out. Pure.
+
+A plan is the paper's tuple: route, width, reranker, expansion. What the caller asks for is honoured or
+refused, never changed; `auto` chooses, and says why.
+
+>>> from codenib.planner.signals import read_signals
+>>> ready = {"ranked:lexical", "ranked:semantic", "ranked:semantic:instant"}
+>>> make_plan(Request(read_signals("where are cookies parsed?")), ready).reason
+'a short question: words and vectors, weighted'
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 
 from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
+from codenib.planner.signals import Signals
 
 ROUTES = ("auto", *(route.value for route in Route))
+BUDGETS = ("fast", "balanced", "thorough")
+FUSIONS = ("auto", "weighted", "rrf", "learned")
+
 _LEXICAL, _DENSE = ("lexical", "ranked:lexical"), ("dense", "ranked:semantic")
-_NEEDS = {Route.LEXICAL: (_LEXICAL,), Route.SEMANTIC: (_DENSE,), Route.HYBRID: (_LEXICAL, _DENSE)}
+_GRAPH = ("graph", "graph")
+_NEEDS = {
+    Route.LEXICAL: (_LEXICAL,),
+    Route.SEMANTIC: (_DENSE,),
+    Route.HYBRID: (_LEXICAL, _DENSE),
+    Route.STRUCTURAL: (_LEXICAL, _GRAPH),
+}
+ONE_HOP, FUSED = "one-hop", "dense-graph"
+EXPANSIONS = {Route.STRUCTURAL: ONE_HOP, Route.SEMANTIC: FUSED}
+RERANK = {"balanced": 20, "thorough": 30}
+QUESTION_WORDS = 40  # a text of one line with more words is an issue without line breaks
+#: Milliseconds that an operator costs where none was measured yet; those of a reranker are for one document.
+ASSUMED = {"lexical": 6.0, "semantic": 4.0, "learned": 15.0, "expand": 5.0, "rerank": 45.0}
 
 
-def plan(route: str, capabilities: Collection[str], k: int) -> Plan:
-    """Lower a request to the plan that serves it; an explicit route is honoured or refused, never changed.
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What the caller asks: the query's signals, and what must or must not be done for it.
 
-    >>> plan("auto", {"ranked:lexical"}, 10).reason
-    'the only ranked view'
+    `budget` is a name or a number of milliseconds. `reranker` is one that the caller named; without, the
+    embedded one is used where the budget allows and it is there.
     """
-    if route not in ROUTES:
-        raise InputError(f"unknown route {route!r}", hint=f"codenib search --route {'|'.join(ROUTES)}")
-    if k < 1:
-        raise InputError(f"-k must be at least 1, not {k}", hint="codenib search -k 10 QUERY")
-    if route == "auto":
-        return _choose(capabilities, k)
-    chosen = Route(route)
-    for view, capability in _NEEDS[chosen]:
+
+    signals: Signals
+    k: int = 10
+    route: str = "auto"
+    budget: str = "balanced"
+    fusion: str = "auto"
+    reranker: str | None = None
+    k_rerank: int | None = None
+    expand: bool = False
+
+
+def make_plan(
+    request: Request, capabilities: Collection[str], costs: Mapping[str, float] | None = None
+) -> Plan:
+    """Lower a request to the plan that serves it."""
+    _check(request)
+    known = {**ASSUMED, **(costs or {})}
+    milliseconds = _milliseconds(request.budget)
+    if milliseconds is None:
+        return _estimated(_choose(request, capabilities), known)
+    plans = [_estimated(plan, known) for plan in _by_cost(request, capabilities)]
+    for plan in plans:
+        if (plan.estimate_ms or 0.0) <= milliseconds:
+            return replace(plan, reason=f"{plan.reason}; the most that fits in {milliseconds:g} ms")
+    return replace(plans[-1], reason=f"{plans[-1].reason}; nothing fits in {milliseconds:g} ms: the cheapest")
+
+
+def parse_budget(budget: str) -> str:
+    """A budget as plans name it: `fast`, `balanced`, `thorough`, or milliseconds as `200` or `200ms`.
+
+    >>> parse_budget("200 ms")
+    '200ms'
+    """
+    _milliseconds(budget)
+    return budget if budget in BUDGETS else f"{float(budget.lower().removesuffix('ms')):g}ms"
+
+
+def _milliseconds(budget: str) -> float | None:
+    if budget in BUDGETS:
+        return None
+    try:
+        value = float(budget.lower().removesuffix("ms"))
+    except ValueError:
+        value = 0.0
+    if not value > 0 or value == float("inf"):
+        raise InputError(
+            f"unknown budget {budget!r}", hint=f"codenib search --budget {'|'.join(BUDGETS)}|200ms"
+        )
+    return value
+
+
+def _check(request: Request) -> None:
+    if request.route not in ROUTES:
+        raise InputError(
+            f"unknown route {request.route!r}", hint=f"codenib search --route {'|'.join(ROUTES)}"
+        )
+    if request.fusion not in FUSIONS:
+        raise InputError(
+            f"unknown fusion {request.fusion!r}", hint=f"codenib search --fusion {'|'.join(FUSIONS)}"
+        )
+    if request.k < 1:
+        raise InputError(f"-k must be at least 1, not {request.k}", hint="codenib search -k 10 QUERY")
+    if request.k_rerank is not None and request.k_rerank < 1:
+        raise InputError(
+            f"the cut before reranking must be at least 1, not {request.k_rerank}",
+            hint="codenib search --rerank embedded --cut 30 QUERY",
+        )
+    if request.expand and request.route not in ("structural", "semantic"):
+        raise InputError(
+            f"the {request.route} route does not expand",
+            hint="codenib search --route semantic --expand QUERY",
+        )
+
+
+def _choose(request: Request, capabilities: Collection[str]) -> Plan:
+    """The plan of a named budget."""
+    plan = _routed(request, capabilities)
+    reranker, cut = _reranking(request, capabilities)
+    if reranker is None:
+        return plan
+    return replace(
+        plan,
+        k_rerank=cut,
+        reranker=reranker,
+        reason=f"{plan.reason}; the first {cut} read by the {reranker} reranker",
+    )
+
+
+def _routed(request: Request, capabilities: Collection[str]) -> Plan:
+    if request.route == "auto":
+        return _automatic(request, capabilities)
+    route = Route(request.route)
+    needs = (*_NEEDS[route], *((_GRAPH,) if request.expand else ()))
+    for view, capability in needs:
         if capability not in capabilities:
             raise StateError(f"the {view} view is not available", hint=f"codenib index --views {view}")
-    return Plan(chosen, k, "asked for")
+    expansion = EXPANSIONS.get(route) if route is Route.STRUCTURAL or request.expand else None
+    fusion = _fusion(request) if route is Route.HYBRID else ""
+    return Plan(route, request.k, "asked for", expansion=expansion, fusion=fusion, budget=request.budget)
 
 
-def _choose(capabilities: Collection[str], k: int) -> Plan:
-    """Both ranked views when both are fresh and the embedder is at hand, else the lexical one."""
-    if "ranked:lexical" not in capabilities:
+def _automatic(request: Request, capabilities: Collection[str]) -> Plan:
+    """Structural questions go by the graph where it is; all else by words, and by vectors where they are."""
+    if _LEXICAL[1] not in capabilities:
         raise StateError("the lexical view is not available", hint="codenib index --views lexical")
-    if "ranked:semantic:instant" in capabilities:
-        return Plan(Route.HYBRID, k, "both ranked views are fresh")
-    return Plan(Route.LEXICAL, k, "the only ranked view")
+    asked = request.signals.structural
+    if asked is not None and _GRAPH[1] in capabilities and request.budget != "fast":
+        reason = f"it asks for {asked.verb} of {asked.subject}"
+        return Plan(Route.STRUCTURAL, request.k, reason, expansion=ONE_HOP, budget=request.budget)
+    if not {_DENSE[1], f"{_DENSE[1]}:instant"} <= set(capabilities):
+        return Plan(Route.LEXICAL, request.k, "the only ranked view", budget=request.budget)
+    fusion = _fusion(request)
+    kind = "a short question" if _is_question(request.signals) else "an issue's text"
+    reason = f"{kind}: words and vectors, {fusion}"
+    return Plan(Route.HYBRID, request.k, reason, fusion=fusion, budget=request.budget)
+
+
+def _fusion(request: Request) -> str:
+    if request.fusion != "auto":
+        return request.fusion
+    return "weighted" if _is_question(request.signals) else "learned"
+
+
+def _is_question(signals: Signals) -> bool:
+    return signals.lines == 1 and signals.words <= QUESTION_WORDS
+
+
+def _reranking(request: Request, capabilities: Collection[str]) -> tuple[str | None, int]:
+    """Which reranker reads how many; none when nobody asked and the budget or the installation has none."""
+    if request.reranker == "none":
+        return None, 0
+    if request.reranker is not None:
+        return request.reranker, request.k_rerank or RERANK["thorough"]
+    wanted = request.budget == "thorough" or (
+        request.budget == "balanced" and _is_question(request.signals) and not request.signals.names_code
+    )
+    if not wanted or "rerank:embedded" not in capabilities or request.route == "structural":
+        return None, 0
+    return "embedded", request.k_rerank or RERANK[request.budget]
+
+
+def _by_cost(request: Request, capabilities: Collection[str]) -> Iterator[Plan]:
+    """The plans that a millisecond budget chooses among, the most thorough first."""
+    full = _choose(replace(request, budget="thorough"), capabilities)
+    named = replace(full, budget=request.budget)
+    if named.reranker and request.reranker is None:
+        reason = named.reason.partition("; the first")[0]
+        for cut in (named.k_rerank, 20, 10):
+            if cut <= named.k_rerank:
+                text = f"{reason}; the first {cut} read by the {named.reranker} reranker"
+                yield replace(named, k_rerank=cut, reason=text)
+        named = replace(named, reranker=None, k_rerank=0, reason=reason)
+    yield named
+    if request.route == "auto" and named.route is not Route.LEXICAL:
+        if named.fusion == "learned" and request.fusion == "auto":
+            yield replace(named, fusion="weighted", reason="words and vectors, weighted")
+        yield Plan(Route.LEXICAL, request.k, "words alone", budget=request.budget)
+
+
+def _estimated(plan: Plan, costs: Mapping[str, float]) -> Plan:
+    """What a plan costs: the sum of its operators."""
+    total = costs["semantic"] if plan.route is Route.SEMANTIC else costs["lexical"]
+    if plan.route is Route.HYBRID:
+        total += costs["semantic"] + (costs["learned"] if plan.fusion == "learned" else 0.0)
+    if plan.expansion:
+        total += costs["expand"]
+    if plan.reranker:
+        total += plan.k_rerank * costs.get(f"rerank:{plan.reranker}", costs["rerank"])
+    return replace(plan, estimate_ms=round(total, 1))

@@ -2,34 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codenib.core.views import ViewKind
+from codenib.serving.searching import Searching
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
-    from codenib.core.answers import Answer
     from codenib.core.context import ContextPack, RepoMap
     from codenib.serving.ledger import Ledger
-    from codenib.serving.pins import Pins, Refresh
+    from codenib.serving.pins import Refresh
 
 
-class Budgeted(ABC):
+class Budgeted(Searching):
     """What a workspace answers within a budget, from its ranked search and the snapshots that it pinned."""
-
-    _pins: Pins
-
-    @abstractmethod
-    def search(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        paths: Sequence[str] = (),
-        at: str | None = None,
-        refresh: Refresh = "auto",
-    ) -> Answer: ...
 
     def explore(
         self,

@@ -8,6 +8,7 @@ hide how sure a view is.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,21 +31,36 @@ SHORT_TERMS = 24  # distinct query terms; a docstring's first paragraph has abou
 
 def fuse(pinned: Pinned, embedder: Embedder, query: str, scores: Scores) -> Scores:
     """`scores` with each unit lifted by its vector; units that neither view finds stay at zero."""
+    return lifted(scores, standings(pinned, embedder, [query])[0])
+
+
+def standings(pinned: Pinned, embedder: Embedder, texts: Sequence[str]) -> list[NDArray[np.float64]]:
+    """For each text: how far each unit's vector stands out towards it, in standard deviations, at least 0."""
     dense = pinned.dense
-    vector = checked(embedder.embed_queries([without_noise(query)]), 1, embedder.identity)[0]
-    if not len(dense) or not vector.any():
-        return scores
-    near = dense.scores(vector)
-    standing = np.maximum((near - near.mean()) / (near.std() or 1.0), 0.0)
+    size = len(pinned.lexical.file_of)
+    wanted = [without_noise(text) for text in texts]
+    vectors = checked(embedder.embed_queries(wanted), len(texts), embedder.identity)
+    known = pinned.unit_of_vector >= 0
+    found = []
+    for vector in vectors:
+        standing = np.zeros(size)
+        if len(dense) and vector.any():
+            near = dense.scores(vector)
+            standing[pinned.unit_of_vector[known]] = np.maximum(
+                (near - near.mean()) / (near.std() or 1.0), 0.0
+            )[known]
+        found.append(standing)
+    return found
+
+
+def lifted(scores: Scores, standing: NDArray[np.float64]) -> Scores:
+    """`scores` with each unit raised by its standing, on the scale that the matched words have."""
     matched = scores.units[scores.units > 0]
     if not len(matched):
         return scores  # no word of the query is here: a vector alone would find something for nonsense
     spread = float(matched.std()) or float(matched.mean())
     weight = SHORT_WEIGHT if len(scores.terms) <= SHORT_TERMS else LONG_WEIGHT
-    units = scores.units.copy()
-    known = pinned.unit_of_vector >= 0
-    units[pinned.unit_of_vector[known]] += weight * spread * standing[known]
-    return dataclasses.replace(scores, units=units)
+    return dataclasses.replace(scores, units=scores.units + weight * spread * standing)
 
 
 def match_rows(pinned: Pinned) -> NDArray[np.int64]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import SnapshotRef
@@ -14,6 +16,7 @@ from codenib.core.source import BlobUnits, SourceFile
 from codenib.core.views import RepoManifest, Status, ViewKind
 from codenib.manifest.store import Store
 from codenib.snapshot.blobs import BlobSource
+from codenib.snapshot.secrets import is_secret
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
 from codenib.views.lexical.read import LexicalView
@@ -24,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from codenib.serving.ranking.names import Names
     from codenib.views.dense.store import CodeVectorStore
     from codenib.views.graph.read import GraphView
     from codenib.views.history.read import HistoryView
@@ -103,6 +107,13 @@ class Pinned:
         return match_rows(self)
 
     @cached_property
+    def names(self) -> Names:
+        """The names of the lexical view's units."""
+        from codenib.serving.ranking.names import Names
+
+        return Names(self.lexical)
+
+    @cached_property
     def files(self) -> dict[str, str]:
         """Path to digest."""
         return self._store.tree(self.manifest.tree)
@@ -113,13 +124,22 @@ class Pinned:
 
     def texts(self, paths: Sequence[str]) -> list[str]:
         """The text of each path."""
-        digests = [self._file(path).digest for path in paths]
-        with closing(self._source.open()) as blobs:
-            found = list(blobs.read(digests))
-        for path, data in zip(paths, found, strict=True):
-            if data is None:
+        digests = {path: self._file(path).digest for path in paths}
+        found = {digest: _RECENT.get(digest) for digest in digests.values()}
+        unread = [digest for digest, text in found.items() if text is None]
+        if unread:
+            with closing(self._source.open()) as blobs:
+                for digest, data in zip(unread, blobs.read(unread), strict=True):
+                    found[digest] = (
+                        None if data is None else _RECENT.put(digest, data.decode("utf-8", "replace"))
+                    )
+        texts = []
+        for path in paths:
+            text = found[digests[path]]
+            if text is None:
                 raise StateError(f"the content of {path} is gone from the repository", hint="codenib update")
-        return [(data or b"").decode("utf-8", "replace") for data in found]
+            texts.append(text)
+        return texts
 
     def units(self, path: str) -> tuple[BlobUnits, str]:
         """The units of a file, with its text."""
@@ -128,6 +148,11 @@ class Pinned:
 
     def _file(self, path: str) -> SourceFile:
         digest = self.files.get(path)
+        if digest is None and is_secret(path):
+            hint = f"echo '!{path}' >> .codenibignore"
+            raise InputError(
+                f"{path} is a secrets file by its name: it is not served unless named", hint=hint
+            )
         if digest is None:
             near = _nearest(path, self.files)
             hint = f"codenib read {near}" if near else "codenib status"
@@ -143,6 +168,36 @@ class Pinned:
         if record.status is not Status.FRESH:
             raise StateError(f"the {kind} view failed: {record.error}", hint=f"codenib index --views {kind}")
         return self._store.artifact(record.artifact)
+
+
+class _Recent:
+    """Texts by digest, the last used ones: one question reads a file several times, each with a git process.
+
+    A digest names a content, so this is right for every snapshot and repository.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, digest: str) -> str | None:
+        with self._lock:
+            if digest in self._texts:
+                self._texts.move_to_end(digest)
+            return self._texts.get(digest)
+
+    def put(self, digest: str, text: str) -> str:
+        with self._lock:
+            if digest not in self._texts:
+                self._texts[digest] = text
+                self._left -= len(text)
+            while self._left < 0:
+                self._left += len(self._texts.popitem(last=False)[1])
+        return text
+
+
+_RECENT = _Recent(8_000_000)  # characters
 
 
 def _nearest(path: str, files: dict[str, str]) -> str:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from codenib.compiler.compiler import IndexCompiler, Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, ViewKind, ViewRecord
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.serving.report import describe_refresh
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -22,12 +23,24 @@ Refresh = Literal["auto", "never"]
 # there is one at least every second: a saved file is visible within a second, on small repositories sooner.
 _RECHECK_SHARE = 10.0
 _RECHECK_S = 1.0
+# Where file events say that nothing changed, a look now and then finds what they may miss: writes through a
+# memory map, files on another machine, ignore rules outside the repository.
+_RECHECK_WATCHED_S = 5.0
 # Only a question for them waits for these: a model or an engine may take longer than all the rest.
 # The history is not among them: edits leave it as it is, and a commit costs 0.15 s (Django). At a revision it
 # may have to read thousands of older commits.
 _COSTLY = (ViewKind.DENSE, ViewKind.GRAPH)
 _COSTLY_AT_A_REVISION = (*_COSTLY, ViewKind.HISTORY)
 _REVISIONS = 4  # opened at once; the oldest goes
+
+
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """When files were looked at, and the snapshot that they were."""
+
+    began: float
+    ended: float
+    pinned: Pinned
 
 
 class Pins:
@@ -38,7 +51,9 @@ class Pins:
         self._store = compiler.store
         self._worktree = compiler.repository.worktree_key
         self._pinned: dict[tuple[str, bool], Pinned] = {}  # by snapshot and whether it may be stale
-        self._recent: dict[str | None, tuple[float, Pinned]] = {}  # by revision: good until then
+        self._recent: dict[str | None, _Look] = {}  # by revision
+        #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
+        self.unchanged_since: Callable[[float], bool | None] = lambda _: None
 
     def clear(self) -> None:
         """Let go of all."""
@@ -53,12 +68,8 @@ class Pins:
         """The opened views of the snapshot to answer for; `kind` must be among them."""
         if refresh == "never" and at is None:
             return self._pin_published(kind), ""
-        until, recent = self._recent.get(at, (0.0, None))
-        if (
-            recent is not None
-            and time.monotonic() < until
-            and (kind is None or kind in recent.manifest.views)
-        ):
+        recent = self._recently(at)
+        if recent is not None and (kind is None or kind in recent.manifest.views):
             with suppress(StateError):  # stale, or not opened before and swept since: look again
                 recent.hold(kind)
                 return recent, ""
@@ -68,24 +79,39 @@ class Pins:
 
     def pin_ready(self, kind: ViewKind, at: str | None) -> Pinned:
         """The snapshot as it is now, without waiting for any view: `kind` is open only if it is fresh."""
-        until, recent = self._recent.get(at, (0.0, None))
-        if recent is not None and time.monotonic() < until:
-            with suppress(StateError):
-                recent.hold(kind)
+        if (recent := self._recently(at)) is not None:
+            record = recent.manifest.views.get(kind)
+            if record is not None and record.status is not Status.FRESH:
+                return self._without_views(recent)
+            with suppress(StateError):  # swept meanwhile
+                recent.hold(kind if record is not None else None)
                 return recent
         started = time.monotonic()
         snapshot = self._compiler.take(at)
-        good_s = min(_RECHECK_SHARE * (time.monotonic() - started), _RECHECK_S)
+        looked = time.monotonic()
         manifest = self._compiler.current(snapshot, [kind])
         if manifest is not None:
             with suppress(StateError):  # swept meanwhile
                 pinned = self._open(manifest, kind, stale=False)
-                self._recent[at] = (time.monotonic() + good_s, pinned)
+                self._recent[at] = _Look(started, looked, pinned)
                 return pinned
         key = (snapshot.id, False)
         if key not in self._pinned:
             self._remember(key, self._loose(snapshot))
+        self._recent[at] = _Look(started, looked, self._pinned[key])
         return self._pinned[key]
+
+    def _recently(self, at: str | None) -> Pinned | None:
+        """What the last look found, when it still holds."""
+        look = self._recent.get(at)
+        if look is None:
+            return None
+        now = time.monotonic()
+        known = self.unchanged_since(look.began) if at is None else None
+        if known is None:
+            good_s = min(_RECHECK_SHARE * (look.ended - look.began), _RECHECK_S)
+            return look.pinned if now < look.ended + good_s else None
+        return look.pinned if known and now < look.ended + _RECHECK_WATCHED_S else None
 
     def _loose(self, snapshot: SourceSnapshot) -> Pinned:
         """A snapshot without views."""
@@ -96,6 +122,12 @@ class Pins:
             dict(snapshot.skipped), {},
         )  # fmt: skip
         return Pinned(self._store, manifest, self._compiler.source, stale=False, files=snapshot.files)
+
+    def _without_views(self, pinned: Pinned) -> Pinned:
+        from codenib.serving.pinned import Pinned
+
+        manifest = replace(pinned.manifest, views={})
+        return Pinned(self._store, manifest, self._compiler.source, stale=False, files=pinned.files)
 
     def of_snapshot(self, snapshot: str) -> Pinned:
         """The opened views of a snapshot that answered before."""
@@ -122,7 +154,7 @@ class Pins:
     def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
-        look_s = time.monotonic() - started
+        looked = time.monotonic()
         costly = _COSTLY if at is None else _COSTLY_AT_A_REVISION
         views = tuple(each for each in self.views_of_head() if each not in costly or each is kind)
         if kind is not None and kind not in views:
@@ -136,8 +168,7 @@ class Pins:
                 if self._store.manifest(snapshot.id) == outcome.manifest:
                     raise  # damaged; otherwise another writer swept it before it was open
                 continue
-            good_s = min(_RECHECK_SHARE * look_s, _RECHECK_S)
-            self._recent[at] = (time.monotonic() + good_s, pinned)
+            self._recent[at] = _Look(started, looked, pinned)
             return pinned, outcome
 
     def _pin_published(self, kind: ViewKind | None) -> Pinned:

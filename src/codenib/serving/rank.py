@@ -55,6 +55,16 @@ def rank(
     allowed: Array | None = None,
 ) -> Ranked:
     """The best `k`; `allowed` is a mask over files. Ties go by path and line, never by storage order."""
+    units, files = blended(view, scores, tests=tests, allowed=allowed)
+    values = units if level == "unit" else files
+    chosen = np.flatnonzero(values)
+    return _best(view, chosen, values[chosen], level, k)
+
+
+def blended(
+    view: LexicalView, scores: Scores, *, tests: Tests = "lower", allowed: Array | None = None
+) -> tuple[Array, Array]:
+    """The value of every unit and of every file: units lean on their file, files on their units."""
     keep = kept_files(view.marks, tests, allowed)
     own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * keep[view.file_of]
     files = _file_scores(view, own) + WHOLE_FILE * scores.files
@@ -62,11 +72,12 @@ def rank(
         factor = mark_factors()[view.marks]
         files *= factor
         own *= factor[view.file_of]
-    units = np.flatnonzero(own)
-    if level == "unit":
-        return _best(view, units, own[units] + FILE_SHARE * files[view.file_of[units]], level, k)
-    chosen = np.unique(view.file_of[units])
-    return _best(view, chosen, files[chosen], level, k)
+    matched = np.flatnonzero(own)
+    units = np.zeros(len(own))
+    units[matched] = own[matched] + FILE_SHARE * files[view.file_of[matched]]
+    found = np.zeros(len(files), bool)
+    found[view.file_of[matched]] = True
+    return units, files * found
 
 
 def kept_files(marks: Array, tests: Tests, allowed: Array | None) -> Array:

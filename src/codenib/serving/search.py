@@ -8,14 +8,12 @@ from typing import Literal
 import numpy as np
 
 from codenib.core.answers import Evidence, Plan
-from codenib.core.source import Mark
+from codenib.serving.evidence import evidence
 from codenib.serving.pinned import Pinned
-from codenib.serving.rank import Ranked, Tests, rank
+from codenib.serving.rank import Array, Ranked, Tests, rank
 from codenib.views.lexical.query import query_terms
-from codenib.views.lexical.read import Scores
+from codenib.views.lexical.read import LexicalView, Scores
 from codenib.views.trigram.match import Matches
-
-_SHOWN_TERMS = 8
 
 
 def search_pinned(
@@ -32,54 +30,17 @@ def search_pinned(
     scores = view.score(query_terms(query))
     if lift is not None:
         scores = lift(scores)
-    allowed = None
-    if accepts is not None:
-        allowed = np.fromiter((accepts(path) for path in view.paths), bool, len(view.paths))
-    ranked = rank(view, scores, level=level, k=plan.k_retrieve, tests=tests, allowed=allowed)
-    items = []
-    for number, score in zip(ranked.numbers, ranked.scores, strict=True):
-        if level == "file":
-            items.append(_file_evidence(pinned, number, score))
-            continue
-        document = view.document(number)
-        items.append(
-            Evidence(
-                document.span.path,
-                document.span.start_line,
-                document.span.end_line,
-                document.symbol,
-                document.kind,
-                document.level.name,
-                document.language,
-                round(score, 6),
-                mark_names(document.marks),
-                tuple(view.matched(number, scores.terms)[:_SHOWN_TERMS]),
-            )
-        )
-    return ranked, tuple(items)
-
-
-def _file_evidence(pinned: Pinned, file: int, score: float) -> Evidence:
-    """A file as one result, from its first line to its last."""
-    view = pinned.lexical
-    units = np.flatnonzero(view.file_of == file)
-    first, last = view.document(int(units[0])), view.document(int(units[-1]))
-    return Evidence(
-        first.span.path,
-        1,
-        last.span.end_line,
-        "",
-        "file",
-        "L0",
-        first.language,
-        round(score, 6),
-        mark_names(first.marks),
+    ranked = rank(
+        view, scores, level=level, k=plan.k_retrieve, tests=tests, allowed=allowed_files(view, accepts)
     )
+    return ranked, evidence(view, level, zip(ranked.numbers, ranked.scores, strict=True), scores.terms)
 
 
-def mark_names(marks: Mark) -> tuple[str, ...]:
-    """`test`, `vendored` ... for people and JSON."""
-    return tuple(mark.name.lower() for mark in Mark if mark & marks and mark.name)
+def allowed_files(view: LexicalView, accepts: Callable[[str], bool] | None) -> Array | None:
+    """A mask over files: those whose path is accepted; None when all are."""
+    if accepts is None:
+        return None
+    return np.fromiter((accepts(path) for path in view.paths), bool, len(view.paths))
 
 
 def regex_pinned(

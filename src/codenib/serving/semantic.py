@@ -10,9 +10,9 @@ import numpy as np
 from codenib.core.answers import Evidence, Plan
 from codenib.core.embedding import Embedder
 from codenib.core.source import Mark
+from codenib.serving.evidence import mark_names
 from codenib.serving.pinned import Pinned
 from codenib.serving.rank import Ranked, Tests, kept_files, mark_factors
-from codenib.serving.search import mark_names
 from codenib.views.dense.embed import checked
 from codenib.views.dense.store import CodeVectorStore, Nearest, best
 

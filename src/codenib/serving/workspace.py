@@ -13,7 +13,7 @@ from codenib.compiler.compiler import IndexCompiler, Outcome, silent
 from codenib.compiler.dense import open_named
 from codenib.compiler.graph import FindBackends
 from codenib.compiler.registry import DEFAULT_VIEWS
-from codenib.core.answers import Answer, Evidence, Passage, Plan, RegexAnswer, Route
+from codenib.core.answers import Evidence, Passage, RegexAnswer
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import InputError
 from codenib.core.history import HistoryAnswer
@@ -24,8 +24,8 @@ from codenib.core.symbols import GraphAnswer, NavigationAnswer
 from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.backends.registry import backends_of
-from codenib.planner.plan import plan
 from codenib.serving.budgeted import Budgeted
+from codenib.serving.maintenance import graph_update, in_two_steps
 from codenib.serving.paths import path_filter
 from codenib.serving.pins import Pins, Refresh
 from codenib.serving.report import StatusReport, coverage_of, make_status
@@ -36,8 +36,7 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.graph import Neighbours
     from codenib.serving.navigator import Asked, Navigator
     from codenib.serving.pinned import Pinned
-    from codenib.serving.rank import Ranked
-    from codenib.views.lexical.read import Scores
+    from codenib.views.graph.update import GraphUpdate
 
 
 class Workspace(Budgeted):
@@ -62,6 +61,7 @@ class Workspace(Budgeted):
         )
         self._pins = Pins(self._compiler)
         self._navigating: Navigator | None = None
+        self._rerankers = {}
 
     @property
     def root(self) -> Path:
@@ -85,44 +85,17 @@ class Workspace(Budgeted):
         """Let go of the opened views."""
         self._pins.clear()
         self._compiler.dense.close()
+        self._costs.save()
+        self._compiler.graph.close()
         if self._navigating is not None:
             self._navigating.close()
             self._navigating = None
 
-    # -- asking
+    def trust_events(self, unchanged_since: Callable[[float], bool | None]) -> None:
+        """Look at the files only when this does not say that none changed since the last look."""
+        self._pins.unchanged_since = unchanged_since
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        route: str = "auto",
-        level: Literal["unit", "file"] = "unit",
-        paths: Sequence[str] = (),
-        tests: Literal["include", "exclude", "lower"] = "lower",
-        at: str | None = None,
-        refresh: Refresh = "auto",
-    ) -> Answer:
-        """Units (or files) ranked by how well they match `query`, best first."""
-        if not query.strip():
-            raise InputError("the query is empty", hint="codenib search 'what to look for'")
-        started = time.perf_counter()
-        kind = ViewKind.DENSE if route in (Route.SEMANTIC, Route.HYBRID) else ViewKind.LEXICAL
-        if kind is ViewKind.DENSE and refresh == "auto":
-            self._compiler.dense.open_now()  # a wrong embedder fails before any work
-        pinned, refreshed = self._pins.pin(kind, at, refresh)
-        chosen = plan(route, pinned.manifest.capabilities, k)
-        ranked, items = self._run(pinned, query, chosen, level, tests, path_filter(paths))
-        return Answer(
-            items,
-            pinned.ref,
-            chosen,
-            ranked.total,
-            ranked.total > len(items),
-            coverage_of(pinned.manifest, kind),
-            time.perf_counter() - started,
-            refreshed,
-        )
+    # -- asking
 
     def regex(
         self,
@@ -183,7 +156,10 @@ class Workspace(Budgeted):
         """Lines `start` to `end` of a file (all of it by default), as the snapshot has them."""
         from codenib.units.languages import language_hint
 
-        pinned, _ = self._pins.pin(None, at, refresh)
+        if refresh == "auto":  # the text needs no view, so it waits for none
+            pinned = self._pins.pin_ready(ViewKind.LEXICAL, at)
+        else:
+            pinned, _ = self._pins.pin(None, at, refresh)
         name = self._inside(path)
         lines = _lines(pinned.text(name))
         first, last = start or 1, min(end or len(lines), len(lines))
@@ -375,8 +351,12 @@ class Workspace(Budgeted):
         return self._index((ViewKind.GRAPH,), None, False)
 
     def update(self) -> Outcome:
-        """Bring the views that this worktree has up to now; all default views when it has none."""
-        return self._index(self._pins.views_of_head(), None, False)
+        """Bring the views that this worktree has up to now, the text views first; default views if none."""
+        return in_two_steps(self._pins.views_of_head(), lambda views: self._index(views, None, False))
+
+    def graph_update(self, outcome: Outcome) -> GraphUpdate | None:
+        """What an update did to the graph and why; None when there is none or it was built from nothing."""
+        return graph_update(self._compiler, outcome)
 
     def verify(
         self, views: Sequence[ViewKind] | None = None, *, at: str | None = None
@@ -394,31 +374,6 @@ class Workspace(Budgeted):
         names = sorted({item.path for item in items})
         found = {name: _lines(text) for name, text in zip(names, pinned.texts(names), strict=True)}
         return ["\n".join(found[item.path][item.start_line - 1 : item.end_line]) for item in items]
-
-    def _run(
-        self,
-        pinned: Pinned,
-        query: str,
-        chosen: Plan,
-        level: Literal["unit", "file"],
-        tests: Literal["include", "exclude", "lower"],
-        accepts: Callable[[str], bool] | None,
-    ) -> tuple[Ranked, tuple[Evidence, ...]]:
-        from codenib.serving.search import search_pinned
-
-        if chosen.route is Route.LEXICAL:
-            return search_pinned(pinned, query, chosen, level, tests, accepts)
-        embedder = self._compiler.dense.embedder_of(pinned.manifest.views[ViewKind.DENSE].fields)
-        if chosen.route is Route.SEMANTIC:
-            from codenib.serving.semantic import semantic_pinned
-
-            return semantic_pinned(pinned, embedder, query, chosen, level, tests, accepts)
-        from codenib.serving.hybrid import fuse
-
-        def lift(scores: Scores) -> Scores:
-            return fuse(pinned, embedder, query, scores)
-
-        return search_pinned(pinned, query, chosen, level, tests, accepts, lift)
 
     @property
     def _navigator(self) -> Navigator:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
 from codenib.snapshot import git
 from codenib.snapshot.listing import Listing
+from codenib.snapshot.secrets import SECRET, is_secret
 
 IGNORE_FILE = ".codenibignore"
 IGNORED = "ignored by .codenibignore"
@@ -48,10 +50,19 @@ def ignored(patterns: bytes, paths: Iterable[str]) -> set[str]:
 
 
 def apply(listing: Listing, patterns: bytes | None) -> set[str]:
-    """Move the files that `patterns` exclude to the skipped ones; returns their paths."""
-    if not patterns or not patterns.strip():
-        return set()
-    paths = ignored(patterns, listing.files)
-    for path in paths:
-        listing.skip(path, IGNORED)
-    return paths
+    """Move the files that `patterns` exclude, and secrets files, to the skipped ones; returns their paths."""
+    patterns = patterns if patterns and patterns.strip() else b""
+    secret = {path for path in listing.files if is_secret(path)}
+    if secret and patterns:  # a later `!PATH` takes a secret back, so both go through git's matcher together
+        names = sorted({path.rpartition("/")[2] for path in secret})
+        excluded = b"".join(b"%s\n" % _escaped(name) for name in names)
+        secret = ignored(excluded + patterns, secret)
+    hidden = ignored(patterns, listing.files) if patterns else set()
+    for path in secret | hidden:
+        listing.skip(path, IGNORED if path in hidden else SECRET)
+    return secret | hidden
+
+
+def _escaped(name: str) -> bytes:
+    """A pattern that means this last name and no other."""
+    return re.sub(r"([\\*?\[\]!# ])", r"\\\1", name).encode()

@@ -42,8 +42,7 @@ def take_commit(repo: Repository, rev: str) -> SourceSnapshot:
     at = repo.git_args()
     listing = parse_tree(git.run([*at, "ls-tree", "-r", "-z", "--full-tree", commit]))
     patterns = listing.files.get(IGNORE_FILE)
-    if patterns is not None:
-        ignore.apply(listing, git.run([*at, "cat-file", "blob", patterns]))
+    ignore.apply(listing, git.run([*at, "cat-file", "blob", patterns]) if patterns is not None else None)
     return SourceSnapshot(repo.name, commit, False, listing.files, listing.counts())
 
 

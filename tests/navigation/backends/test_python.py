@@ -376,7 +376,7 @@ def test_every_target_in_the_repository_is_a_declaration_of_its_file(facts: Fact
     declared = {(path, row[7], row[8]) for path, file in facts.files.items() for row in file["nodes"]}
     for file in facts.files.values():
         for target in file["targets"]:
-            assert isinstance(target, str) or len(target) == 1 or tuple(target) in declared
+            assert isinstance(target, str) or len(target) == 1 or tuple(target[:3]) in declared
 
 
 def test_every_span_is_a_name(facts: Facts, checkout: Path) -> None:

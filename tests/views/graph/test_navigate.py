@@ -10,10 +10,11 @@ from tests.views.graph.toy import expected, words
 
 from codenib.core.navigation import Position
 from codenib.views.graph.facts import Binder
+from codenib.views.graph.groups import Made
 from codenib.views.graph.navigate import definitions, enclosing_node, location_of, occurrence_at, references
 from codenib.views.graph.read import GraphView, GroupFacts
 from codenib.views.graph.symbols import resolve, search
-from codenib.views.graph.view import Made, write_graph
+from codenib.views.graph.view import write_graph
 from codenib.views.graph.walk import children, edges_of, overrides, shortest, subtypes, walk
 
 

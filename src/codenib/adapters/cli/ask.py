@@ -9,11 +9,11 @@ from typing import Any
 import click
 import msgspec
 
-from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, planning, shared
 from codenib.adapters.cli.output import numbered, opened, print_json, say
 from codenib.core.answers import Answer, Evidence, LineMatch, RegexAnswer
 from codenib.core.errors import InputError
-from codenib.planner.plan import ROUTES
+from codenib.planner.signals import read_signals
 from codenib.serving.workspace import Workspace
 
 _SHOWN_LINES = 5
@@ -23,14 +23,13 @@ _WIDEST = 160
 @click.command()
 @click.argument("query", required=False)
 @click.option("-k", default=10, show_default=True, help="How many results.")
-@click.option("--route", type=click.Choice(ROUTES), default="auto", show_default=True)
+@shared(planning)
 @click.option("--level", type=click.Choice(["unit", "file"]), default="unit", show_default=True)
 @click.option(
     "--tests",
     type=click.Choice(["include", "exclude", "lower"]),
-    default="lower",
-    show_default=True,
-    help="Rank test, example and vendored code as it is, not at all, or lower.",
+    help="Rank test, example and vendored code as it is, not at all, or lower (default: lower, unless the "
+    "question is about tests).",
 )
 @click.option("--batch", type=click.Path(dir_okay=False), help="Rows {id, query}, one JSON object a line.")
 @click.option("--out", default="-", help="Where the batch's answers go (default: standard output).")
@@ -41,6 +40,11 @@ def search(
     query: str | None,
     k: int,
     route: str,
+    budget: str,
+    fusion: str,
+    reranker: str | None,
+    cut: int | None,
+    expand: bool,
     level: Any,
     tests: Any,
     batch: str | None,
@@ -60,7 +64,8 @@ def search(
 
         def ask(text: str) -> Answer:
             return workspace.search(
-                text, k=k, route=route, level=level, paths=paths, tests=tests, at=at,
+                text, k=k, route=route, budget=budget, fusion=fusion, reranker=reranker, cut=cut,
+                expand=expand, level=level, paths=paths, tests=tests, at=at,
                 refresh="never" if no_refresh else "auto",
             )  # fmt: skip
 
@@ -73,6 +78,58 @@ def search(
             print_json(search_json(answer))
         else:
             _print_answer(workspace, answer, level)
+
+
+@click.command()
+@click.argument("query")
+@click.option("-k", default=10, show_default=True, help="How many results.")
+@shared(planning, at_revision, no_refresh, as_json)
+@click.pass_obj
+def plan(
+    repository: str,
+    query: str,
+    k: int,
+    route: str,
+    budget: str,
+    fusion: str,
+    reranker: str | None,
+    cut: int | None,
+    expand: bool,
+    at: str | None,
+    no_refresh: bool,
+    json_output: bool,
+) -> None:
+    """Show how `search` would answer QUERY: its signals, the plan, why, and what it should cost."""
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        chosen = workspace.plan(
+            query, k=k, route=route, budget=budget, fusion=fusion, reranker=reranker, cut=cut, expand=expand,
+            at=at, refresh="never" if no_refresh else "auto",
+        )  # fmt: skip
+        costs = workspace.costs()
+        progress.close()
+    signals = read_signals(query)
+    if json_output:
+        print_json({"plan": chosen, "letter": chosen.route.letter, "signals": signals, "costs_ms": costs})
+        return
+    click.echo(
+        f"route     {chosen.route.letter} {chosen.route}{f', {chosen.fusion}' if chosen.fusion else ''}"
+    )
+    click.echo(f"width     {chosen.k_retrieve} results")
+    click.echo(
+        f"reranker  {f'{chosen.reranker}, the first {chosen.k_rerank}' if chosen.reranker else 'none'}"
+    )
+    click.echo(f"expansion {chosen.expansion or 'none'}")
+    click.echo(f"because   {chosen.reason}")
+    click.echo(f"cost      about {chosen.estimate_ms:g} ms ({'measured here' if costs else 'assumed'})")
+    for name in ("identifiers", "dotted", "paths", "frames", "quoted", "errors", "structural"):
+        value = getattr(signals, name)
+        if value:
+            shown = value if not isinstance(value, tuple) else ", ".join(map(_signal, value[:6]))
+            click.echo(click.style(f"{name:<12}{shown}", dim=True))
+
+
+def _signal(value: Any) -> str:
+    return value if isinstance(value, str) else f"{value.path}:{value.line} {value.function}".rstrip()
 
 
 def search_json(answer: Answer) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import click
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json
+from codenib.adapters.mcp.checks import examine_mcp
 from codenib.serving.doctor import examine
 
 _COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}
@@ -13,15 +14,16 @@ _COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}
 
 @click.command()
 @as_json
-def doctor(json_output: bool) -> None:
-    """Check Python, git, the grammars, the store and the optional tools. Exit 4 when something is broken."""
-    checks = examine()
+@click.pass_obj
+def doctor(repository: str, json_output: bool) -> None:
+    """Check Python, git, grammars, the store, optional tools and MCP. Exit 4 when something is broken."""
+    checks = [*examine(), *examine_mcp(repository)]
     if json_output:
         print_json({"checks": checks})
     for check in () if json_output else checks:
         state = click.style(f"{check.state:<8}", fg=_COLOURS[check.state])
-        click.echo(f"{state} {check.name:<14} {check.detail}")
+        click.echo(f"{state} {check.name:<15} {check.detail}")
         if check.hint:
-            click.echo(f"{'':<24}try: {check.hint}")
+            click.echo(f"{'':<25}try: {check.hint}")
     if any(check.state == "broken" for check in checks):
         raise click.exceptions.Exit(4)

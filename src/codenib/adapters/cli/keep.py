@@ -7,6 +7,7 @@ from typing import Any
 
 import click
 
+from codenib.adapters.cli.explain import print_update
 from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
 from codenib.adapters.cli.output import human_size, opened, print_json
 from codenib.compiler.compiler import Outcome
@@ -15,6 +16,7 @@ from codenib.core.views import Status, ViewKind
 from codenib.serving.report import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
 from codenib.views.dense.profile import LEVELS, Family
+from codenib.views.graph.update import GraphUpdate
 
 
 @click.command()
@@ -63,14 +65,16 @@ def import_scip(repository: str, file: str, json_output: bool) -> None:
 
 
 @click.command()
+@click.option("--explain", is_flag=True, help="Say what the graph's update derived anew, and why.")
 @as_json
 @click.pass_obj
-def update(repository: str, json_output: bool) -> None:
+def update(repository: str, explain: bool, json_output: bool) -> None:
     """Bring the views of this worktree up to its files as they are now."""
     with opened(repository, quiet=json_output) as (workspace, progress):
         outcome = workspace.update()
         progress.close()
-    _report(outcome, tuple(outcome.manifest.views), json_output)
+        done = workspace.graph_update(outcome) if explain else None
+    _report(outcome, tuple(outcome.manifest.views), json_output, done if explain else _UNASKED)
 
 
 def outcome_json(outcome: Outcome) -> dict[str, Any]:
@@ -93,10 +97,19 @@ def outcome_json(outcome: Outcome) -> dict[str, Any]:
     }
 
 
-def _report(outcome: Outcome, wanted: tuple[ViewKind, ...], json_output: bool) -> None:
+_UNASKED = GraphUpdate("", "")  # no explanation was asked for
+
+
+def _report(
+    outcome: Outcome,
+    wanted: tuple[ViewKind, ...],
+    json_output: bool,
+    explained: GraphUpdate | None = _UNASKED,
+) -> None:
     failed = [kind for kind in wanted if outcome.manifest.views[kind].status is Status.FAILED]
     if json_output:
-        print_json(outcome_json(outcome))
+        told = {} if explained is _UNASKED else {"graph_update": explained}
+        print_json({**outcome_json(outcome), **told})
     else:
         click.echo(describe_refresh(outcome) or "up to date")
         for kind in wanted:
@@ -109,6 +122,8 @@ def _report(outcome: Outcome, wanted: tuple[ViewKind, ...], json_output: bool) -
                 click.echo(f"  {kind}: {counts}; {size}, {record.how} in {record.seconds:.2f} s")
                 if record.error:
                     click.echo(f"    {click.style('without', fg='yellow')} {record.error}")
+        if explained is not _UNASKED:
+            print_update(explained)
     if failed:
         raise click.exceptions.Exit(3)
 

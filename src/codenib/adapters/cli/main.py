@@ -18,6 +18,7 @@ COMMANDS = {
     "search": ("ask", "Find code by words: functions, classes, sections or files, best first."),
     "explore": ("explore", "Collect the evidence for a question within a token budget."),
     "map": ("explore", "Show folders, files and their most important declarations."),
+    "plan": ("ask", "Show how a search would be answered, why, and what it should cost."),
     "regex": ("ask", "Find lines by pattern, as a scan of every file would."),
     "read": ("ask", "Print a file, or lines of it, as the snapshot has them."),
     "units": ("ask", "List the source units of a file."),
@@ -32,6 +33,8 @@ COMMANDS = {
     "outline": ("navigate", "Show the declarations of a file."),
     "graph": ("navigate", "Draw the neighbourhood of a symbol."),
     "compare-navigation": ("navigate", "Compare the graph with the language servers."),
+    "agent": ("agent", "Let a model find the places of an issue, with tools over the views."),
+    "trace": ("trace", "Read the trace of an agent's run, or make training rows of it."),
     "index": ("keep", "Build the views of this repository."),
     "import-scip": ("keep", "Build the graph from a SCIP index."),
     "update": ("keep", "Bring the views up to the worktree as it is now."),
@@ -40,7 +43,13 @@ COMMANDS = {
     "verify": ("keep", "Rebuild beside the maintained views and compare."),
     "gc": ("keep", "Drop what no published snapshot reaches."),
     "tools": ("tools", "Show and install the outside tools of navigation."),
+    "install": ("install", "Set up an MCP client: Claude Code, Codex, Cursor, VS Code, Gemini, …"),
+    "uninstall": ("install", "Take exactly that out again."),
+    "mcp": ("mcp", "Serve this repository to an agent, by the Model Context Protocol."),
+    "serve": ("mcp", "Serve repositories to agents over HTTP."),
+    "token": ("mcp", "Make, list and revoke tokens of `serve`."),
     "doctor": ("doctor", "Check this installation."),
+    "eval": ("evaluate", "Measure this product on repositories of yours, as the paper does."),
 }
 
 

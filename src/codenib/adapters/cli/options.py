@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import click
 
+from codenib.planner.plan import FUSIONS, ROUTES
+
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 as_json = click.option("--json", "json_output", is_flag=True, help="Print JSON for scripts.")
@@ -23,6 +25,36 @@ views_option = click.option(
     default=None,
     help="Views, with commas: lexical, trigram (both by default), zoekt, dense, graph, history.",
 )
+
+
+_PLANNING = (
+    click.option("--route", type=click.Choice(ROUTES), default="auto", show_default=True),
+    click.option(
+        "--budget",
+        default="balanced",
+        show_default=True,
+        metavar="NAME|MS",
+        help="fast, balanced, thorough, or milliseconds (200ms).",
+    ),
+    click.option(
+        "--fusion", type=click.Choice(FUSIONS), default="auto", show_default=True, help="Of the hybrid route."
+    ),
+    click.option(
+        "--rerank",
+        "reranker",
+        metavar="SPEC",
+        help="A reranker: embedded, onnx:FOLDER, qwen3-0.6b, llm:MODEL, none.",
+    ),
+    click.option("--cut", type=int, metavar="N", help="How many candidates the reranker reads."),
+    click.option("--expand", is_flag=True, help="Add the graph's neighbours to the semantic route."),
+)
+
+
+def planning(function: Function) -> Function:
+    """What a ranked query may ask of its plan."""
+    for option in reversed(_PLANNING):
+        function = option(function)
+    return function
 
 
 def shared(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
+from codenib.navigation.backends.resident import ResidentEngine
 from codenib.navigation.tools import Tool, Toolbox
 
 _TOOL = "go-facts"
@@ -24,6 +25,8 @@ _FETCH = "go mod download"
 _SILENT = 0.1
 _MISSING = 0.1
 _ASK_S = 20.0
+_BUILD = frozenset({"go.mod", "go.sum", "go.work", "go.work.sum", "modules.txt"})
+_COMPILED = (".s", ".S", ".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".syso")
 # What else of the environment decides which files and packages the build consists of.
 _SETTINGS = ("GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOFLAGS")
 
@@ -33,6 +36,7 @@ class GoBackend:
 
     group = "go"
     languages = frozenset({"go"})
+    stays = True
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -58,6 +62,42 @@ class GoBackend:
         report = run.report()
         _check(report, count, len(files))
         self.notes = tuple(_notes(report))
+
+    def engine(self, root: Path, *, trusted: bool) -> GoEngine:
+        """The engine, to stay."""
+        return GoEngine("Go", [*self._tools.require(_TOOL).command, str(root), "serve"], _INSTALL)
+
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """Modules and what is compiled beside Go decide what the build consists of."""
+        name = path.rpartition("/")[2]
+        if name in _BUILD or path.endswith(_COMPILED):
+            return f"{path} decides what is built"
+        return ""
+
+
+class GoEngine(ResidentEngine):
+    """The resident engine. It checks what depends on an edit again, and gives the lines that differ."""
+
+    whole = True
+
+    def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
+        found: dict[str, bytes] = {}
+        same: frozenset[str] = frozenset()
+        for line in self._ask({"lines": list(paths), "anew": anew}):
+            if line.startswith(b'{"report"'):
+                row = json.loads(line)
+                same = frozenset(row["same"] or ())
+                _check(row["report"], len(found) + len(same), len(paths))
+            else:
+                found[_path_of(line)] = line
+        self.settled = True
+        return found, same
+
+
+def _path_of(line: bytes) -> str:
+    """The path that a line begins with."""
+    end = line.index(b',"encoding"')
+    return str(json.loads(line[len(b'{"path":') : end]))
 
 
 class _Run:

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import threading
+import tomllib
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -15,6 +16,7 @@ from pathlib import Path
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
+from codenib.navigation.backends.resident import Ranges, ResidentEngine
 from codenib.navigation.tools import Toolbox
 
 _ENGINE = Path(__file__).parent.parent / "engines" / "python"
@@ -23,6 +25,7 @@ _INSTALL = "codenib tools install python"
 # is for the collector, which had a tenth of the time in a profile; its gain was not measured alone.
 _FLAGS = ("--max-old-space-size=3400", "--max-semi-space-size=48")
 _READ = (".py", ".pyi")
+_CONFIGURATION = frozenset({"pyrightconfig.json", "py.typed", "__builtins__.pyi", "baseline.json"})
 
 
 class PythonBackend:
@@ -30,6 +33,7 @@ class PythonBackend:
 
     group = "python"
     languages = frozenset({"python"})
+    stays = False
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -63,14 +67,31 @@ class PythonBackend:
         for _ in made:
             raise ProviderError("the Python engine gave more than one line for a file", hint=_INSTALL)
 
-    def _run(self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool) -> Iterator[bytes]:
+    def engine(self, root: Path, *, trusted: bool) -> PythonEngine:
+        """The engine, to stay."""
+        return PythonEngine("Python", self._command("serve.js", root, trusted=trusted), _INSTALL)
+
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """What the engine reads beside sources: its configuration, and marks of typed packages."""
+        name = path.rpartition("/")[2]
+        if name == "pyproject.toml":
+            return "" if _tables(before) == _tables(after) else f"{path} configures the engine"
+        if name in _CONFIGURATION or path.startswith("typings/"):
+            return f"{path} configures the engine"
+        return ""
+
+    def _command(self, script: str, root: Path, *, trusted: bool) -> list[str]:
         tool, node = self._tools.require("basedpyright"), self._tools.require("node")
         command = [
-            *node.command, *_FLAGS, str(_ENGINE / "facts.js"), str(tool.folder), str(root.resolve()),
+            *node.command, *_FLAGS, str(_ENGINE / script), str(tool.folder), str(root.resolve()),
         ]  # fmt: skip
         if not trusted:
             # Else the engine starts the interpreter of a virtual environment that may be committed.
             command.append(shutil.which("python3") or sys.executable)
+        return command
+
+    def _run(self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool) -> Iterator[bytes]:
+        command = self._command("facts.js", root, trusted=trusted)
         try:
             process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -90,6 +111,28 @@ class PythonBackend:
             finally:
                 process.kill()
                 ear.join()
+
+
+class PythonEngine(ResidentEngine):
+    """The resident engine; files that it does not read, such as .pyx, have no facts."""
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        super().sync([path for path in files if _is_read(path)], [path for path in changed if _is_read(path)])
+
+    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
+        made = super().lines([path for path in paths if _is_read(path)], within)
+        for path in paths:
+            yield next(made) if _is_read(path) else _nothing(path)
+        for _ in made:
+            raise ProviderError("the Python engine gave more than one line for a file", hint=_INSTALL)
+
+    def surfaces(
+        self,
+        paths: Sequence[str],
+        touched: Sequence[str] = (),
+        entries: Mapping[str, Sequence[str]] | None = None,
+    ) -> dict[str, Mapping[str, str]]:
+        return super().surfaces([path for path in paths if _is_read(path)], touched, entries)
 
 
 class _Listener(threading.Thread):
@@ -117,6 +160,19 @@ class _Listener(threading.Thread):
         if code:
             reason = "; ".join(self._tail) or "it stopped without a reason, perhaps out of memory"
             raise ProviderError(f"the Python engine failed ({code}): {reason}", hint=_INSTALL)
+
+
+def _is_read(path: str) -> bool:
+    return path.endswith(_READ)
+
+
+def _tables(data: bytes | None) -> object:
+    """What the engine reads of a pyproject.toml; the text itself where it cannot be parsed."""
+    try:
+        tool = tomllib.loads((data or b"").decode()).get("tool", {})
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, AttributeError):
+        return data
+    return {name: tool.get(name) for name in ("pyright", "basedpyright")} if isinstance(tool, dict) else data
 
 
 def _nothing(name: str) -> bytes:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
+from codenib.navigation.backends.resident import Ranges, ResidentEngine
 from codenib.navigation.backends.rust_setup import (
     compiler_version,
     environment,
@@ -26,6 +27,9 @@ _TOOL = "rust-facts"
 _INSTALL = "codenib tools install rust"
 # An engine that panics in one place of a thousand still says nearly all; more is a broken result.
 _FAILURES = 0.01
+_SETTINGS = frozenset(
+    {"Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "rust-project.json", "build.rs"}
+)
 
 
 class RustBackend:
@@ -33,6 +37,7 @@ class RustBackend:
 
     group = "rust"
     languages = frozenset({"rust"})
+    stays = True
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -65,6 +70,54 @@ class RustBackend:
         summary = run.summary()
         self.notes = tuple(run.notes)
         _check(summary, run.notes, count, len(files))
+
+    def engine(self, root: Path, *, trusted: bool) -> RustEngine:
+        """The engine, to stay."""
+        if not trusted:
+            refuse_unsafe_settings(root)
+        command = [
+            *self._tools.require(_TOOL).command,
+            str(root),
+            json.dumps(settings(root, trusted=trusted)),
+        ]
+        added = environment(self._tools.root / "cargo-target", trusted=trusted)
+        return RustEngine("Rust", [*command, "serve"], _INSTALL, added)
+
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """Settings decide what is built, and a crate of macros is built before it can be asked."""
+        name = path.rpartition("/")[2]
+        if name in _SETTINGS or "/.cargo/" in f"/{path}":
+            return f"{path} decides what is built"
+        if path.endswith(".rs") and _makes_macros(root, root / path):
+            return f"{path} belongs to a crate of procedural macros"
+        return ""
+
+
+class RustEngine(ResidentEngine):
+    """The resident engine. It keeps what still holds after an edit, so all files are asked each time."""
+
+    whole = True
+
+    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
+        summary: dict[str, int] = {}
+        count = 0
+        for line in super().lines(paths):
+            if line.startswith(b'{"summary"'):
+                summary = json.loads(line)["summary"]
+                continue
+            count += 1
+            yield line
+        _check(summary, (), count, len(paths))
+
+
+def _makes_macros(root: Path, path: Path) -> bool:
+    """Whether the nearest package above a file makes procedural macros."""
+    for folder in path.parents:
+        if (folder / "Cargo.toml").is_file():
+            return b"proc-macro = true" in (folder / "Cargo.toml").read_bytes()
+        if folder == root:
+            break
+    return False
 
 
 class _Run:

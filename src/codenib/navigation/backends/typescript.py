@@ -73,6 +73,10 @@ class TypeScriptBackend:
         for _ in made:
             raise ProviderError("the TypeScript engine gave more than one line for a file", hint=_INSTALL)
 
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """Projects and packages are JSON files, and so are some modules."""
+        return f"{path} may configure a project" if path.endswith((".json", ".jsonc")) else ""
+
     def _run(self, root: Path, files: Sequence[str], progress: Progress) -> Iterator[bytes]:
         tool, node = self._tools.require("typescript"), self._tools.require("node")
         command = [

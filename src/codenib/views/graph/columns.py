@@ -38,3 +38,19 @@ def offsets(line: bytes, encoding: str) -> list[int]:
         width = len(char.encode()) if encoding == "utf-8" else (2 if ord(char) > 0xFFFF else 1)
         found += [count - 1] * width
     return [*found, count]
+
+
+def from_code_points(text: bytes, encoding: str, places: NDArray[np.int32]) -> list[tuple[int, int]]:
+    """Lines and columns in code points as an engine writes them: the other way round."""
+    rows = [(int(line), int(column)) for line, column in places.tolist()]
+    if encoding in ("utf-32", "") or text.isascii():
+        return rows
+    lines = text.split(b"\n")
+    codec, width = ("utf-8", 1) if encoding == "utf-8" else ("utf-16-le", 2)
+    found = []
+    for line, column in rows:
+        if line < len(lines) and not lines[line].isascii():
+            head = lines[line].decode("utf-8", "replace")[:column]
+            column = len(head.encode(codec, "replace")) // width
+        found.append((line, column))
+    return found

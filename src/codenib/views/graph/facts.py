@@ -9,7 +9,7 @@ file's facts stay true when the files that it refers to only shift. Identities: 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from codenib.core.errors import ProviderError, StateError
 from codenib.core.facts import OCCURRENCE_FIELDS, RELATIONS, NodeFlag, NodeKind, WireFacts
-from codenib.views.graph.columns import to_code_points
+from codenib.views.graph.columns import from_code_points, to_code_points
 
 Ints = NDArray[np.int32]
 OWN_FILE = -1
@@ -113,8 +113,11 @@ class Binder:
         self._group = group
         self._read = read
         self._wires: dict[str, WireFacts] = {}
+        self._encoding = ""
         self._nodes: dict[str, Ints] = {}
         self._known = {facts.path: facts for facts in known}
+        #: Files not analysed again in which a place without a declaration is referred to.
+        self.unlisted: set[str] = set()
         self._places: dict[str, dict[tuple[int, int], int]] = {}
         self._missing: dict[str, set[tuple[int, int]]] = {}
         self._identities: dict[str, list[str]] = {}
@@ -123,9 +126,12 @@ class Binder:
         """One file's line."""
         try:
             wire = msgspec.json.decode(line, type=WireFacts)
-            nodes = _node_rows(wire)
+            nodes = node_rows(wire.nodes)
+            if len(wire.occurrences) % OCCURRENCE_FIELDS:
+                raise ValueError(f"{wire.path}: an occurrence is cut off")
         except (msgspec.DecodeError, KeyError, ValueError) as error:
             raise ProviderError(f"the {self._group} backend wrote a wrong line: {error}") from error
+        self._encoding = wire.encoding  # one backend, one encoding
         self._wires[wire.path] = wire
         self._nodes[wire.path] = nodes
         self._places[wire.path] = {
@@ -135,6 +141,15 @@ class Binder:
             )
         }
 
+    @property
+    def paths(self) -> Set[str]:
+        """The files read."""
+        return self._wires.keys()
+
+    def know(self, facts: Iterable[FileFacts]) -> None:
+        """More files that the run may refer to but did not analyse again."""
+        self._known.update({each.path: each for each in facts})
+
     def bind(self) -> list[FileFacts]:
         """The facts of all files read, in path order."""
         paths = sorted(self._wires)
@@ -142,12 +157,12 @@ class Binder:
             for target in self._wires[path].targets:
                 self._look(target)
         done = {path: self._file(self._wires[path]) for path in paths}
-        self._identities = {path: facts.identities for path, facts in {**self._known, **done}.items()}
+        self._identities = {path: facts.identities for path, facts in done.items()}
         return [self._bound(done[path], self._wires[path]) for path in paths]
 
     def _look(self, target: str | list[str | int]) -> None:
         """Note a declaration that its own file did not list."""
-        if isinstance(target, list) and len(target) == 3:
+        if isinstance(target, list) and len(target) >= 3:
             path, line, column = str(target[0]), int(target[1]), int(target[2])
             if path in self._wires and (line, column) not in self._places[path]:
                 self._missing.setdefault(path, set()).add((line, column))
@@ -208,24 +223,29 @@ class Binder:
         place = (int(target[1]), int(target[2]))
         index = self._node_at(path, place)
         if index is None:
+            if path in self._known:
+                self.unlisted.add(path)
             return f"{OUTSIDE}{path}"
-        if path == own:
+        if path == own and len(target) == 3:
             return index
-        return self._identities[path][index]
+        known = self._identities.get(path)
+        name = known[index] if known is not None else self._known[path].identities[index]
+        return name if len(target) == 3 else f"{OUTSIDE}{target[3]} {name}"
 
     def _node_at(self, path: str, place: tuple[int, int]) -> int | None:
         if path not in self._places and path in self._known:
-            rows = self._known[path].nodes[:, 6:8].tolist()
+            rows = from_code_points(self._read(path), self._encoding, self._known[path].nodes[:, 6:8])
             self._places[path] = {(line, column): i for i, (line, column) in reversed([*enumerate(rows)])}
         return self._places.get(path, {}).get(place)
 
 
-def _node_rows(wire: WireFacts) -> Ints:
-    rows = [[_KINDS[node[1]], *node[2:]] for node in wire.nodes]  # type: ignore[index]
-    nodes = np.array(rows, np.int32).reshape(len(rows), NODE_FIELDS)
-    if np.any(nodes[:, 1] >= np.arange(len(nodes))) or len(wire.occurrences) % OCCURRENCE_FIELDS:
-        raise ValueError(f"{wire.path}: a node stands before its parent, or an occurrence is cut off")
-    return nodes
+def node_rows(nodes: Sequence[Sequence[str | int]]) -> Ints:
+    """The nodes of a line as an array."""
+    rows = [[_KINDS[str(node[1])], *node[2:]] for node in nodes]
+    found = np.array(rows, np.int32).reshape(len(rows), NODE_FIELDS)
+    if np.any(found[:, 1] >= np.arange(len(found))):
+        raise ValueError("a node stands before its parent")
+    return found
 
 
 def _check(facts: FileFacts, targets: Sequence[int | str], group: str) -> None:

@@ -10,7 +10,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.protocols import FactBackend
 from codenib.core.views import ArtifactProfile, ViewKind
 
-SCHEMA = "1"
+SCHEMA = "2"  # 2: targets and lists are numbered by first use
 SYNTACTIC = "syntactic"
 
 

@@ -6,45 +6,57 @@ syntactic group's name, so that nothing answers as if it were resolved; the reas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
 import msgspec
 import numpy as np
 
-from codenib.core.errors import CannotMaintain, ProviderError, StateError
-from codenib.core.protocols import Deriver, FactBackend, Progress, Records
+from codenib.core.errors import CannotMaintain, StateError
+from codenib.core.protocols import Deriver, FactBackend, FollowingBackend, Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
 from codenib.views.graph.assemble import assemble
+from codenib.views.graph.canonical import canonical
 from codenib.views.graph.facts import Binder, FileFacts, decode, encode
+from codenib.views.graph.follow import Arm
+from codenib.views.graph.groups import Made, by_group, make_group, matters
+from codenib.views.graph.maintain import GroupMaintainer, WorkDesk
 from codenib.views.graph.profile import SYNTACTIC, Makers, identify
 from codenib.views.graph.read import FORMAT, GraphFile, GroupFacts
+from codenib.views.graph.replay import replayed
+from codenib.views.graph.update import KEPT, GraphUpdate, GroupUpdate, write_update
 
-_PROSE = frozenset({"markdown", "rst", "asciidoc"})
 #: A snapshot in, a folder with its files for as long as the context lasts.
 Export = Callable[[SourceSnapshot], AbstractContextManager[Path]]
-
-
-@dataclass(frozen=True, slots=True)
-class Made:
-    """The facts of a group's files, and how they were made."""
-
-    about: GroupFacts
-    facts: tuple[FileFacts, ...]
+#: An edit in, the two states of the files for as long as the context lasts, the one before it on disk.
+OpenDesk = Callable[[Delta], AbstractContextManager[WorkDesk]]
+#: A snapshot in, a desk with its files, whose engines stay.
+Hold = Callable[[SourceSnapshot], AbstractContextManager[WorkDesk]]
 
 
 class GraphViewBuilder:
     """Runs the backends over an export of the snapshot and assembles their facts."""
 
-    def __init__(self, makers: Makers, export: Export, progress: Progress) -> None:
+    def __init__(
+        self,
+        makers: Makers,
+        export: Export,
+        progress: Progress,
+        desk: OpenDesk | None = None,
+        hold: Hold | None = None,
+    ) -> None:
+        """Without a `desk` only changes of prose can be followed; with `hold`, engines stay after a build."""
         self._makers = makers
         self._export = export
         self._progress = progress
+        self._desk = desk
+        self._hold = hold
+        self._held: WorkDesk | None = None
+        self.arm: Arm = "symbol"  # "file" replaces whole files, to compare the two
 
     @property
     def kind(self) -> ViewKind:
@@ -57,19 +69,35 @@ class GraphViewBuilder:
         return ()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
-        with self._export(snapshot) as root:
-            made = self._run(root, list(snapshot.files))
+        if self._hold is None:
+            with self._export(snapshot) as root:
+                made = self._run(root, list(snapshot.files))
+        else:
+            with self._hold(snapshot) as self._held:
+                made = self._run(self._held.root, list(snapshot.files))
+            self._held = None
         return write_graph(made, out)
 
     def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
-        """Take the facts over when nothing changed that any backend reads."""
-        paths = [file.path for file in (*delta.added, *delta.changed)] + list(delta.removed)
-        if any(matters(path) for path in paths):
+        """Follow the edit group by group; a group that cannot be followed is rebuilt, the others are not."""
+        made, raw = read_facts(base)
+        paths = {file.path for file in (*delta.added, *delta.changed)} | set(delta.removed)
+        update = GraphUpdate(delta.base, delta.target)
+        if not any(matters(path) for path in paths):
+            update.groups = [GroupUpdate(each.about.group, KEPT, files=each.about.files) for each in made]
+        elif self._desk is None or self._makers.imported is not None:
             raise CannotMaintain("a file that a backend reads has changed")
-        return write_graph(read_made(base), out)
+        else:
+            with self._desk(delta) as desk:
+                self._held = desk
+                made = GroupMaintainer(self._makers, desk, self._produce, delta, update, self.arm).run(made)
+            self._held = None
+        facts = write_graph(made, out, raw)
+        write_update(update, out)
+        return facts
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:
-        """Facts per file, and who made them."""
+        """Facts per file, who made them, and how both answer sampled requests."""
         ours, theirs = read_made(left), read_made(right)
         if [made.about for made in ours] != [made.about for made in theirs]:
             yield "the groups and their backends are not equal"
@@ -81,63 +109,46 @@ class GraphViewBuilder:
                 yield f"{path}: only one side has facts"
             elif mine[path].plain() != other[path].plain():
                 yield f"{path}: facts not equal"
+        yield from replayed(left, right)
 
     def _run(self, root: Path, paths: Sequence[str]) -> list[Made]:
         made: list[Made] = []
         left = set(paths)
         if self._makers.imported is not None:
             covered = sorted(left & self._makers.imported.paths)
-            made.append(self._group(self._makers.imported.group, [self._makers.imported], root, covered))
+            imported = self._makers.imported
+            made.append(make_group(imported.group, [imported], self._produce, root, covered))
             left -= {facts.path for facts in made[-1].facts}
         for group, files in by_group(sorted(left), self._makers.backends).items():
-            made.append(self._group(group, self._makers.backends[group], root, files))
+            made.append(make_group(group, self._makers.backends[group], self._produce, root, files))
             left -= {facts.path for facts in made[-1].facts}
         syntactic = self._makers.syntactic
         known = sorted(name for name in left if language_hint(name) in syntactic.languages)
         rest = self._produce(syntactic, SYNTACTIC, root, known)
         return [*made, Made(GroupFacts(SYNTACTIC, identify(syntactic), len(rest), False), rest)]
 
-    def _group(self, group: str, backends: Sequence[FactBackend], root: Path, files: Sequence[str]) -> Made:
-        """The facts by the first backend that gives them; the reasons when none does."""
-        reasons = []
-        for backend in backends:
-            try:
-                done = self._produce(backend, group, root, files)
-            except ProviderError as error:
-                reasons.append(f"{error.message}; try: {error.hint}" if error.hint else error.message)
-                continue
-            return Made(GroupFacts(group, identify(backend), len(done), True, "; ".join(reasons)), done)
-        return Made(GroupFacts(group, "", 0, False, reasons[0]), ())
-
     def _produce(
         self, backend: FactBackend, group: str, root: Path, files: Sequence[str]
     ) -> tuple[FileFacts, ...]:
         binder = Binder(group, lambda path: (root / path).read_bytes())
-        for line in backend.produce(root, files, self._progress, trusted=self._makers.trusted):
+        for line in self._lines(backend, root, files):
             binder.add(line)
-        return tuple(binder.bind())
+        return tuple(canonical(facts) for facts in binder.bind())
+
+    def _lines(self, backend: FactBackend, root: Path, files: Sequence[str]) -> Iterable[bytes]:
+        """By the engine that stays, where its first run is what later ones follow; else by one that ends."""
+        if self._held is not None and isinstance(backend, FollowingBackend) and backend.stays:
+            engine, _ = self._held.engine(backend)
+            lines, _ = engine.differing(files, anew=True)
+            return lines.values()
+        return backend.produce(root, files, self._progress, trusted=self._makers.trusted)
 
 
-def by_group(paths: Sequence[str], backends: Mapping[str, Sequence[FactBackend]]) -> dict[str, list[str]]:
-    """The files of each group's languages, in path order."""
-    owner = {language: group for group, found in backends.items() for language in found[0].languages}
-    groups: dict[str, list[str]] = {}
-    for path in paths:
-        group = owner.get(language_hint(path))
-        if group is not None:
-            groups.setdefault(group, []).append(path)
-    return dict(sorted(groups.items()))
-
-
-def matters(path: str) -> bool:
-    """Whether a change to this file can change anybody's facts: all but prose may configure an engine."""
-    return language_hint(path) not in _PROSE
-
-
-def write_graph(made: Sequence[Made], out: Path) -> ViewFacts:
-    """Write facts and assembled graph into `out`."""
+def write_graph(made: Sequence[Made], out: Path, raw: Mapping[FileFacts, bytes] | None = None) -> ViewFacts:
+    """Write facts and assembled graph into `out`; `raw` has the bytes of facts that were read."""
     facts = sorted((each for group in made for each in group.facts), key=lambda each: each.path)
-    records = [encode(each) for each in facts]
+    known = raw or {}
+    records = [known.get(each) or encode(each) for each in facts]
     (out / "facts.bin").write_bytes(b"".join(records))
     np.save(out / "facts_at.npy", np.cumsum([0, *map(len, records)], dtype=np.int64))
     counts = assemble(facts, out)
@@ -152,6 +163,11 @@ def write_graph(made: Sequence[Made], out: Path) -> ViewFacts:
 
 def read_made(folder: Path) -> list[Made]:
     """The facts of an artifact, by group."""
+    return read_facts(folder)[0]
+
+
+def read_facts(folder: Path) -> tuple[list[Made], dict[FileFacts, bytes]]:
+    """The facts of an artifact, by group; and the bytes of each file's."""
     try:
         about = msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
         data = (folder / "facts.bin").read_bytes()
@@ -160,5 +176,8 @@ def read_made(folder: Path) -> list[Made]:
         raise StateError(
             f"the graph's facts cannot be read: {error}", hint="codenib index --rebuild"
         ) from error
-    facts = [decode(data[begin:end]) for begin, end in pairwise(at)]
-    return [Made(group, tuple(each for each in facts if each.group == group.group)) for group in about.groups]
+    raw = {decode(data[begin:end]): data[begin:end] for begin, end in pairwise(at)}
+    found: dict[str, list[FileFacts]] = {}
+    for facts in raw:
+        found.setdefault(facts.group, []).append(facts)
+    return [Made(group, tuple(found.get(group.group, ()))) for group in about.groups], raw

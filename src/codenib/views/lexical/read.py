@@ -108,6 +108,7 @@ class LexicalView:
         self.live = live_files[self.file_of]
         self.levels = self._gather("level", None)
         self.starts = self._gather("start", None)
+        self.ends = self._gather("end", None)
         self.unit_count = int(self.live.sum())
         self.marks = np.concatenate([np.zeros(0, "u1"), *(data.files["marks"] for data in self.segments)])
         lengths = np.where(self.live, self._gather("length", None), 0).astype(np.float64)
@@ -170,6 +171,14 @@ class LexicalView:
     def path(self, file: int) -> str:
         part = int(np.searchsorted(self._first_file, file, "right")) - 1
         return self.segments[part].segment.files[file - int(self._first_file[part])].path
+
+    def holders(self, term: int) -> Array:
+        """The numbers of the units with a term, by its hash; dead ones too."""
+        parts = [
+            data.rows_of(term)["doc"] + int(first)
+            for first, data in zip(self._first_doc, self.segments, strict=False)
+        ]
+        return np.concatenate([np.zeros(0, np.int64), *parts])
 
     def skipped(self) -> dict[str, int]:
         """How many live files have no units, by reason."""

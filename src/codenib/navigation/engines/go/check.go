@@ -38,7 +38,7 @@ type checker struct {
 }
 
 func (e *engine) newChecker(v *view) *checker {
-	c := &checker{engine: e, view: v, fset: token.NewFileSet(), sources: map[string]*source{}, paths: map[string]int32{}}
+	c := &checker{engine: e, view: v, fset: e.kept.fset(v), sources: map[string]*source{}, paths: map[string]int32{}}
 	c.methods = newMethods(c)
 	for _, other := range e.views {
 		if other.base == v.index || v.base >= 0 {
@@ -72,11 +72,27 @@ func (c *checker) checkAll(units []*unit) {
 		u.path = c.pathNumber(c.cleanPath(u.PkgPath))
 		for _, imported := range u.imports {
 			imported.users = append(imported.users, u)
-			u.waiting++
+		}
+	}
+	c.checkSome(units)
+}
+
+// checkSome does so for units whose other imports are checked already.
+func (c *checker) checkSome(units []*unit) {
+	chosen := map[*unit]bool{}
+	for _, u := range units {
+		chosen[u] = true
+	}
+	for _, u := range units {
+		u.waiting, u.journal = 0, nil
+		for _, imported := range u.imports {
+			if chosen[imported] {
+				u.waiting++
+			}
 		}
 		for _, file := range u.files {
 			if _, ok := c.fileIndex[file]; ok {
-				if c.sources[file] == nil {
+				if c.sources[file] == nil || c.sources[file].uses == 0 {
 					c.sources[file] = &source{}
 				}
 				c.sources[file].uses++
@@ -100,6 +116,9 @@ func (c *checker) checkAll(units []*unit) {
 				c.checkUnit(u)
 				c.mu.Lock()
 				for _, user := range u.users {
+					if !chosen[user] {
+						continue
+					}
 					if user.waiting--; user.waiting == 0 {
 						ready <- user
 					}
@@ -159,6 +178,9 @@ func (c *checker) checkUnit(u *unit) {
 		u.types = types.Unsafe
 		return
 	}
+	if u.standing == outside && c.kept.reuse(c.view, u) {
+		return
+	}
 	var trees []*ast.File
 	for _, file := range u.files {
 		if tree := c.parse(file); tree != nil {
@@ -184,6 +206,8 @@ func (c *checker) checkUnit(u *unit) {
 	c.guarded(u, func() { _ = types.NewChecker(config, c.fset, u.types, info).Files(trees) })
 	if u.standing != outside {
 		c.guarded(u, func() { c.record(u, trees, info) })
+	} else {
+		c.kept.keep(c.view, u)
 	}
 	for _, file := range u.files {
 		c.release(file)
@@ -199,9 +223,8 @@ func (c *checker) guarded(u *unit, work func()) {
 			if os.Getenv("GOFACTS_TRACE") != "" {
 				fmt.Fprintf(os.Stderr, "%s: %v\n%s\n", u.ID, p, stack)
 			}
-			c.mu.Lock()
-			c.report.Failed = append(c.report.Failed, fmt.Sprintf("%s: %v", u.ID, p))
-			c.mu.Unlock()
+			failed := fmt.Sprintf("%s: %v", u.ID, p)
+			u.tell(func() { c.report.Failed = append(c.report.Failed, failed) })
 		}
 	}()
 	work()

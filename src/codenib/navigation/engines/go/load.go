@@ -44,8 +44,12 @@ type unit struct {
 	imports  map[string]*unit
 	users    []*unit
 	waiting  int
-	path     int32 // number of the package path in the view
+	path     int32    // number of the package path in the view
+	journal  []func() // what its facts tell the view and the engine, told anew in every round
 }
+
+// tell notes something for the whole view, to be heard when all units are checked.
+func (u *unit) tell(what func()) { u.journal = append(u.journal, what) }
 
 // load asks the go command for the view's packages.
 func (e *engine) load(v *view) ([]*unit, error) {

@@ -89,9 +89,21 @@ func (m *methods) index(u *unit) {
 			found = append(found, &candidate{u.path, t, set})
 		}
 	}
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.types = append(m.types, found...)
+	u.tell(func() { m.types = append(m.types, found...) })
+}
+
+// hear takes in what the units have to tell, after forgetting what they told in the last round.
+func (m *methods) hear(units []*unit) {
+	m.known, m.uses, m.locals = map[int32]*methodKey{}, map[int32]map[int32]bool{}, map[int32]localKey{}
+	m.types, m.extra, m.relations = nil, map[usePlace][]int32{}, map[int32][]relation{}
+	if m.twins != nil {
+		*m.twins = twins{byKey: map[int32]string{}, byName: map[string]int32{}}
+	}
+	for _, u := range units {
+		for _, told := range u.journal {
+			told()
+		}
+	}
 }
 
 // relate finds, for every known method, which uses of corresponding methods live would add, and in which packages.

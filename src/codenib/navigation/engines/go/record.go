@@ -84,7 +84,8 @@ func (c *checker) record(u *unit, trees []*ast.File, info *types.Info) {
 		if u.standing == mute {
 			w.run.occs, w.run.relations = nil, nil
 		}
-		c.addRun(at.file, w.run)
+		file, run := at.file, w.run
+		u.tell(func() { c.addRun(file, run) })
 	}
 	if u.standing == workspace {
 		c.methods.index(u)
@@ -97,7 +98,8 @@ func (r *recorder) keyOf(obj types.Object) int32 {
 		k = r.key(obj)
 		r.keys[obj] = k
 		if r.twins != nil && nameable(obj) {
-			r.twins.note(k, r.stableName(obj))
+			name := r.stableName(obj)
+			r.unit.tell(func() { r.twins.note(k, name) })
 		}
 	}
 	return k
@@ -128,11 +130,11 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) (defs, keys, asks, metho
 		asks = r.localOnly(obj, k)
 	}
 	if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
-		r.methods.note(k, fn.Origin())
+		r.unit.tell(func() { r.methods.note(k, fn.Origin()) })
 		if keys != noList {
 			method = k
 			if local || r.unit.standing == workspace {
-				r.methods.noteUse(k, r.unit.path)
+				r.unit.tell(func() { r.methods.noteUse(k, r.unit.path) })
 			}
 		}
 	}
@@ -145,7 +147,8 @@ func (r *recorder) localOnly(obj types.Object, k int32) int32 {
 		return r.table.list()
 	}
 	own := r.table.name(r.view.prefix + "local " + r.stableName(obj))
-	r.methods.noteLocal(k, own, r.pathNumber(r.cleanPath(obj.Pkg().Path())))
+	pkg := r.pathNumber(r.cleanPath(obj.Pkg().Path()))
+	r.unit.tell(func() { r.methods.noteLocal(k, own, pkg) })
 	return r.table.list(own)
 }
 
@@ -153,7 +156,7 @@ func (r *recorder) localOnly(obj types.Object, k int32) int32 {
 func (w *walker) importSpec(spec *ast.ImportSpec) {
 	path, _ := strconv.Unquote(spec.Path.Value)
 	imported := w.unit.imports[path]
-	w.countImport(path, imported)
+	w.unit.tell(func() { w.countImport(path, imported) })
 	defs := noList
 	if imported != nil {
 		defs = w.packageFiles(imported)
@@ -190,7 +193,7 @@ func (w *walker) importSpec(spec *ast.ImportSpec) {
 func (r *recorder) packageKey(path string) int32 {
 	k := r.table.name(r.view.prefix + "package " + path)
 	if r.twins != nil {
-		r.twins.note(k, "package "+path)
+		r.unit.tell(func() { r.twins.note(k, "package "+path) })
 	}
 	return k
 }

@@ -295,7 +295,7 @@ func (w *walker) ident(id *ast.Ident) {
 		}
 		if fn, ok := def.(*types.Func); ok {
 			if fn.Signature().Recv() != nil {
-				w.methods.note(key, fn)
+				w.unit.tell(func() { w.methods.note(key, fn) })
 			}
 			if decl, ok := w.top().(*ast.FuncDecl); ok && decl.Name == id && decl.Body == nil {
 				defs = noList

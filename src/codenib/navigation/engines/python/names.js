@@ -31,13 +31,13 @@ class Walker {
     }
 
     // All names (with roles), declarations, classes and strings that stand for names, in tree order.
-    // `settled` holds the starts of strings that other files made the engine read as types.
-    walk(tree, resolver, attempt, settled) {
+    walk(tree, resolver, attempt) {
         const { reader } = resolver;
         this.reader = reader;
-        this.settled = settled;
         this.evaluate = (ask) => attempt(() => ask(resolver.evaluator));
-        this.annotation = (node) => this.info.getStringAnnotation(node, reader);
+        this.read = new Set();
+        this.annotation = (node) =>
+            this.parsed(node) ?? (this.read.has(node) ? this.info.getStringAnnotation(node, reader) : undefined);
         this.found = { names: [], declarations: [], classes: [] };
         this.loose = false;
         this.visit(tree, 0);
@@ -74,27 +74,13 @@ class Walker {
         }
     }
 
-    // A string that only evaluation shows to be a type: known when something in another file needed it, else only in
-    // files that the server has checked.
+    // A string that only evaluation shows to be a type. The server knows it when another file needed it, which those in
+    // functions seldom are; by this rule a file's facts do not depend on which files were asked before.
     visitLoose(node, roles) {
         const before = this.loose;
-        this.loose ||= !this.settled.has(node.start);
+        this.loose ||= this.isInFunction(node);
         this.visit(this.annotation(node), roles | ROLE.type);
         this.loose = before;
-    }
-
-    // The starts of the strings that evaluation has shown to be types until now.
-    evaluatedIn(tree, reader, found = new Set()) {
-        const annotation = (node) => this.info.getStringAnnotation(node, reader);
-        const look = (node) => {
-            if (node.nodeType === this.types.StringList && annotation(node) && !this.parsed(node)) {
-                found.add(node.start);
-            } else if (node.nodeType !== this.types.Name) {
-                this.childrenOf(node, this.parsed).forEach((child) => child && look(child));
-            }
-        };
-        look(tree);
-        return found;
     }
 
     isInFunction(node) {
@@ -114,7 +100,7 @@ class Walker {
 
     // `Handler = Callable[["Request"], None]` outside functions.
     readAlias(index) {
-        if (this.holdsString(index) && !this.isInFunction(index)) {
+        if (this.noteStrings(index) && !this.isInFunction(index)) {
             this.evaluate((evaluator) => evaluator.getTypeResult(index));
         }
     }
@@ -122,16 +108,21 @@ class Walker {
     // `class Node(Base["Node"])`
     readBases(node) {
         const t = this.types;
-        if (node.d.arguments.some((a) => a.d.valueExpr.nodeType === t.Index && this.holdsString(a.d.valueExpr))) {
+        const bases = node.d.arguments.filter((a) => a.d.valueExpr.nodeType === t.Index);
+        if (bases.filter((a) => this.noteStrings(a.d.valueExpr)).length > 0) {
             this.evaluate((evaluator) => evaluator.getTypeOfClass(node));
         }
     }
 
-    holdsString(node) {
+    // Whether there is a string below; evaluation may show each to be a type. What an evaluation for another file showed
+    // does not count: a file's facts would depend on which files came before.
+    noteStrings(node) {
         if (node.nodeType === this.types.StringList) {
+            this.read.add(node);
             return true;
         }
-        return this.childrenOf(node, this.annotation).some((child) => child && this.holdsString(child));
+        const below = this.childrenOf(node, this.parsed).map((child) => child && this.noteStrings(child));
+        return below.some(Boolean);
     }
 
     declarationsIn(table, scopeNode) {
@@ -151,6 +142,7 @@ class Walker {
         if (!makes && !STRING_READERS.has(name)) {
             return;
         }
+        this.noteStrings(call);
         const type = this.evaluate((evaluator) => evaluator.getTypeResult(call))?.type;
         if (makes && type?.shared?.fields) {
             this.declarationsIn(new Map([...type.shared.fields].filter(([, s]) => this.isString(s))), call);

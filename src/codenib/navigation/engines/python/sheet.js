@@ -82,8 +82,10 @@ class Sheet {
     }
 }
 
+// A declaration keeps its place beside the scope: the product names both without lines.
 function scoped(scope, key) {
-    return JSON.stringify(`${scope} ${key}`);
+    const target = JSON.parse(key);
+    return JSON.stringify(Array.isArray(target) && target.length === 3 ? [...target, scope] : `${scope} ${key}`);
 }
 
 function intern(table, text) {

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 import time
-import urllib.parse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -15,7 +14,14 @@ import msgspec
 from codenib.core.embedding import EmbedderIdentity
 from codenib.core.errors import InputError, ProviderError
 from codenib.views.dense.embedders.known import find_embedder
-from codenib.views.dense.embedders.post import DEFAULT_PATIENCE, Patience, Poster, choose_key
+from codenib.views.dense.embedders.post import (
+    DEFAULT_PATIENCE,
+    EMBED_KEYS,
+    Patience,
+    Poster,
+    choose_key,
+    post_addresses,
+)
 
 if TYPE_CHECKING:
     import numpy as np
@@ -93,10 +99,10 @@ def open_endpoint(
 
     A model of the paper, served under its Hub id, gets its prefixes; any other gets none.
     """
-    url, shown = _addresses(base_url)
+    url, shown = post_addresses(base_url, "/embeddings", SPEC_HINT, EMBED_KEYS[0])
     if not model:
         raise InputError(f"which model of {shown}?", hint=SPEC_HINT)
-    poster = Poster(url, shown, choose_key(dict(os.environ), url), patience, sleep, now)
+    poster = Poster(url, shown, choose_key(dict(os.environ), url), patience=patience, sleep=sleep, now=now)
     reply = _request(poster, model, ["def probe(): ..."], first=True)
     vector = reply.data[0].embedding
     known = find_embedder(model)
@@ -115,23 +121,6 @@ def open_endpoint(
             f"{identity.model} has {len(vector)} dimensions, {known.hub_id} {known.dimension}"
         )
     return EndpointEmbedder(poster, model, identity)
-
-
-def _addresses(base_url: str) -> tuple[str, str]:
-    """The address to post to, and the same without its query, fit for messages and identities."""
-    try:
-        parts = urllib.parse.urlsplit(base_url.strip())
-        host, port = parts.hostname, parts.port
-    except ValueError as error:
-        raise InputError("not the URL of an endpoint", hint=SPEC_HINT) from error
-    if parts.scheme not in ("http", "https") or not host:
-        raise InputError("an endpoint needs a URL with http or https and a host", hint=SPEC_HINT)
-    if parts.username or parts.password:
-        raise InputError(f"the URL of {host} holds a password", hint="export CODENIB_EMBED_KEY=KEY")
-    path = parts.path.rstrip("/").removesuffix("/embeddings") + "/embeddings"
-    netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
-    shown = urllib.parse.urlunsplit((parts.scheme, netloc, path, "", ""))
-    return urllib.parse.urlunsplit((parts.scheme, netloc, path, parts.query, "")), shown
 
 
 def _batches(texts: Sequence[str]) -> Iterator[list[str]]:

@@ -149,6 +149,18 @@ def _qwen_reranker(size: str) -> KnownReranker:
 KNOWN_RERANKERS: tuple[KnownReranker, ...] = tuple(_qwen_reranker(size) for size in ("0.6B", "4B", "8B"))
 
 
+def find_reranker(name: str) -> KnownReranker | None:
+    """The known reranker of that short name, with or without its "reranker-", or Hub id.
+
+    >>> find_reranker("qwen3-0.6b").hub_id
+    'Qwen/Qwen3-Reranker-0.6B'
+    """
+    names = (
+        (known, (known.name, known.name.replace("reranker-", ""), known.hub_id)) for known in KNOWN_RERANKERS
+    )
+    return next((known for known, spelled in names if name in spelled), None)
+
+
 def find_embedder(name: str) -> KnownEmbedder | None:
     """The known embedder of that short name or Hub id.
 

@@ -64,7 +64,7 @@ class OnnxGraph:
         feeds = {name: np.ascontiguousarray(arrays[name], dtype=number) for name, number in self.inputs}
         try:
             (output,) = self.session.run([self.output], feeds)
-        except _runtime_errors() as error:
+        except runtime_errors() as error:
             raise ProviderError(f"onnxruntime failed on {self.name}: {error}") from error
         return _pool(output.astype(np.float32, copy=False), mask, self.pooling)
 
@@ -118,11 +118,11 @@ def open_onnx(
     settings = read_settings(folder)
     _check_settings(folder, settings)
     cap = max_tokens or settings.max_tokens or DEFAULT_MAX_TOKENS
-    tokenizer = _open_tokenizer(folder, cap)
-    graph = _open_graph(folder, model_path, pooling or settings.pooling, _pad_id(tokenizer))
+    tokenizer = open_tokenizer(folder, cap)
+    graph = _open_graph(folder, model_path, pooling or settings.pooling, take_pad_id(tokenizer))
     identity = EmbedderIdentity(
         model=folder.resolve().name,
-        revision=digest_files(folder, _model_files(folder, model_path)),
+        revision=digest_files(folder, model_files(folder, model_path)),
         dimension=graph.run([[graph.pad_id]]).shape[1],
         pooling=graph.pooling,
         normalized=settings.normalized if normalize is None else normalize,
@@ -140,7 +140,7 @@ def find_model(folder: Path) -> Path | None:
     return next((folder / path for path in MODEL_PATHS if (folder / path).is_file()), None)
 
 
-def _model_files(folder: Path, model_path: Path) -> set[Path]:
+def model_files(folder: Path, model_path: Path) -> set[Path]:
     """All that can decide a vector: the graph, the weights kept beside it, the settings."""
     beside = [path for path in model_path.parent.glob("*") if path.suffix != ".onnx" and "onnx" in path.name]
     settings = [*(folder / name for name in SETTINGS_FILES), *folder.glob("*/config.json")]
@@ -159,7 +159,7 @@ def _check_settings(folder: Path, settings: FolderSettings) -> None:
         raise InputError(f"{folder} leaves its prefix out of the pooling", hint=f"open it as st:{folder}")
 
 
-def _open_tokenizer(folder: Path, max_tokens: int) -> Any:
+def open_tokenizer(folder: Path, max_tokens: int) -> Any:
     try:
         from tokenizers import Tokenizer
     except ImportError as error:
@@ -173,7 +173,7 @@ def _open_tokenizer(folder: Path, max_tokens: int) -> Any:
     return tokenizer
 
 
-def _pad_id(tokenizer: Any) -> int:
+def take_pad_id(tokenizer: Any) -> int:
     """The id that the tokenizer pads with, and no more padding by it. Masked, so any id would do."""
     padding = tokenizer.padding
     tokenizer.no_padding()
@@ -181,20 +181,8 @@ def _pad_id(tokenizer: Any) -> int:
 
 
 def _open_graph(folder: Path, model_path: Path, pooling: str, pad_id: int) -> OnnxGraph:
-    try:
-        import onnxruntime
-    except ImportError as error:
-        raise InputError(f"ONNX models need the package {error.name}", hint=EXTRA_HINT) from error
-    available = onnxruntime.get_available_providers()
-    try:
-        session = onnxruntime.InferenceSession(
-            str(model_path), providers=[name for name in PROVIDERS if name in available]
-        )
-    except _runtime_errors() as error:
-        raise InputError(
-            f"cannot load {model_path}: {error}", hint="copy the model's folder again"
-        ) from error
-    inputs = tuple((value.name, _number_type(value.type)) for value in session.get_inputs())
+    session = open_session(model_path)
+    inputs = tuple((value.name, number_type(value.type)) for value in session.get_inputs())
     strange = [name for name, _ in inputs if name not in INPUTS]
     if strange:
         raise InputError(
@@ -204,6 +192,29 @@ def _open_graph(folder: Path, model_path: Path, pooling: str, pad_id: int) -> On
     if not pooled and pooling not in POOLINGS:
         raise InputError(f"{folder} pools by {pooling}; ONNX folders can {', '.join(POOLINGS)}")
     return OnnxGraph(session, folder.resolve().name, inputs, output, "model" if pooled else pooling, pad_id)
+
+
+def open_session(model_path: Path, threads: int = 0) -> Any:
+    """The model, loaded; `threads` 0 leaves them to onnxruntime, else they sleep while they wait."""
+    try:
+        import onnxruntime
+    except ImportError as error:
+        raise InputError(f"ONNX models need the package {error.name}", hint=EXTRA_HINT) from error
+    available = onnxruntime.get_available_providers()
+    options = onnxruntime.SessionOptions()
+    if threads:
+        options.intra_op_num_threads = threads
+        # On a busy machine of two cores, spinning doubled the CPU time of 30 pairs and gained no time.
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    options.log_severity_level = 3  # its remarks on how a graph was exported help nobody who asks a question
+    try:
+        return onnxruntime.InferenceSession(
+            str(model_path), options, providers=[name for name in PROVIDERS if name in available]
+        )
+    except runtime_errors() as error:
+        raise InputError(
+            f"cannot load {model_path}: {error}", hint="copy the model's folder again"
+        ) from error
 
 
 def _find_output(session: Any) -> tuple[str, bool]:
@@ -216,7 +227,7 @@ def _find_output(session: Any) -> tuple[str, bool]:
     raise InputError(f"no output of {[value.name for value in outputs]} holds embeddings", hint=FOLDER_HINT)
 
 
-def _number_type(onnx_type: str) -> str:
+def number_type(onnx_type: str) -> str:
     return onnx_type.removeprefix("tensor(").removesuffix(")")
 
 
@@ -236,7 +247,7 @@ def _pool(output: NDArray[np.float32], mask: NDArray[np.int64], pooling: str) ->
     return sums / counts
 
 
-def _runtime_errors() -> tuple[type[Exception], ...]:
+def runtime_errors() -> tuple[type[Exception], ...]:
     """What onnxruntime raises: they have no common base."""
     from onnxruntime.capi import onnxruntime_pybind11_state as state
 

@@ -18,7 +18,7 @@ import msgspec
 
 from codenib.core.errors import InputError, ProviderError
 
-KEY_VARIABLES = ("CODENIB_EMBED_KEY", "OPENAI_API_KEY")
+EMBED_KEYS = ("CODENIB_EMBED_KEY", "OPENAI_API_KEY")  # ours, then what other programs read
 LONGEST_MESSAGE = 200
 
 
@@ -57,6 +57,7 @@ class Poster:
     url: str
     shown: str
     key: str = field(default="", repr=False)
+    key_variable: str = EMBED_KEYS[0]  # named where the key is not accepted
     patience: Patience = DEFAULT_PATIENCE
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.time
@@ -114,7 +115,7 @@ class Poster:
         said = f"{self.shown} answered {reply.status}"
         if reply.status in (401, 403):  # some servers repeat the key in what they say, so that is not shown
             return ProviderError(
-                f"{said}: the key is missing or not accepted", hint=f"export {KEY_VARIABLES[0]}=KEY"
+                f"{said}: the key is missing or not accepted", hint=f"export {self.key_variable}=KEY"
             )
         message = self._clean(_error_message(reply.body))
         return ProviderError(f"{said}: {message}" if message else said, hint=f"curl {self.shown}")
@@ -124,9 +125,9 @@ class Poster:
         return " ".join(text.split())[:LONGEST_MESSAGE]
 
 
-def choose_key(environment: dict[str, str], url: str) -> str:
+def choose_key(environment: dict[str, str], url: str, variables: tuple[str, str] = EMBED_KEYS) -> str:
     """The key of the environment. OpenAI's goes only over TLS or to this machine, ours wherever told."""
-    ours, openai = KEY_VARIABLES
+    ours, openai = variables
     parts = urllib.parse.urlsplit(url)
     private = parts.scheme == "https" or parts.hostname in ("localhost", "127.0.0.1", "::1")
     name = ours if environment.get(ours) or not private else openai
@@ -135,6 +136,23 @@ def choose_key(environment: dict[str, str], url: str) -> str:
     if not key.isascii() or not key.isprintable():
         raise InputError(f"{name} holds characters that no key has", hint=f"export {name}=KEY")
     return key
+
+
+def post_addresses(base_url: str, ending: str, hint: str, key_variable: str) -> tuple[str, str]:
+    """The address below `base_url` to post to, and the same without its query, fit for messages."""
+    try:
+        parts = urllib.parse.urlsplit(base_url.strip())
+        host, port = parts.hostname, parts.port
+    except ValueError as error:
+        raise InputError("not the URL of an endpoint", hint=hint) from error
+    if parts.scheme not in ("http", "https") or not host:
+        raise InputError("an endpoint needs a URL with http or https and a host", hint=hint)
+    if parts.username or parts.password:
+        raise InputError(f"the URL of {host} holds a password", hint=f"export {key_variable}=KEY")
+    path = parts.path.rstrip("/").removesuffix(ending) + ending
+    netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
+    shown = urllib.parse.urlunsplit((parts.scheme, netloc, path, "", ""))
+    return urllib.parse.urlunsplit((parts.scheme, netloc, path, parts.query, "")), shown
 
 
 def _timed_out(error: Exception) -> bool:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import urllib.error
-import urllib.request
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from codenib.core.embedding import EmbedderIdentity
 from codenib.core.errors import InputError, ProviderError
 from codenib.views.dense.embedders.folder import choose_prompts, digest_files, pooling_name, read_settings
+from codenib.views.dense.embedders.hub import cached_commit, require_hub
 from codenib.views.dense.embedders.known import KnownEmbedder, find_embedder
 
 if TYPE_CHECKING:
@@ -21,7 +19,6 @@ if TYPE_CHECKING:
 
 EXTRA_HINT = "pip install 'codenib[models]'"
 DEFAULT_BATCH = 32  # SentenceTransformers' own default, for models that the paper does not name
-HUB_TIMEOUT_S = 5.0
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 OTHER_BACKENDS = ("onnx", "openvino")
 
@@ -108,15 +105,15 @@ def open_sentence_transformers(
     library = _import_library()
     if local:
         model = _load(library, str(folder), remote_code, offline=True)
-        name, revision = folder.resolve().name, digest_files(folder, _model_files(folder))
+        name, revision = folder.resolve().name, digest_files(folder, torch_files(folder))
     else:
         model = _load_hub(library, name_or_folder, remote_code)
-        name, revision = name_or_folder, _cached_commit(name_or_folder) or "unknown"
+        name, revision = name_or_folder, cached_commit(name_or_folder) or "unknown"
     if known is not None:
         model.max_seq_length = known.max_tokens
     identity = _identify(model, name, revision, known)
     batch = known.batch_size if known is not None else DEFAULT_BATCH
-    return SentenceTransformersEmbedder(model, identity, batch, _release_cuda)
+    return SentenceTransformersEmbedder(model, identity, batch, release_cuda)
 
 
 def is_model_folder(folder: Path) -> bool:
@@ -132,7 +129,7 @@ def _check_folder(folder: Path) -> None:
     read_settings(folder)  # a broken settings file is told before torch is imported
 
 
-def _model_files(folder: Path) -> list[Path]:
+def torch_files(folder: Path) -> list[Path]:
     """All that can decide a vector: not the prose, not hidden files, not exports for other backends."""
     return [
         path
@@ -156,12 +153,13 @@ def _import_library() -> Any:
 
 def _load_hub(library: Any, name: str, remote_code: bool) -> Any:
     """A cached snapshot is used as it is: no network, and no other model under the same view."""
-    if _cached_commit(name):
+    if cached_commit(name):
         try:
             return _load(library, name, remote_code, offline=True)
         except ProviderError:
             pass  # an interrupted download: go on and complete it
-    _require_hub(name)
+    known = find_embedder(name)
+    require_hub(name, f"{known.name if known else 'st'}:FOLDER")
     return _load(library, name, remote_code, offline=False)
 
 
@@ -171,55 +169,21 @@ def _load(library: Any, name: str, remote_code: bool, *, offline: bool) -> Any:
     except OSError as error:
         if Path(name).is_dir():
             raise InputError(
-                f"cannot load the model in {name}: {_first_line(error)}", hint="copy the model's folder again"
+                f"cannot load the model in {name}: {first_line(error)}", hint="copy the model's folder again"
             ) from error
         raise ProviderError(
-            f"cannot load the model {name}: {_first_line(error)}",
+            f"cannot load the model {name}: {first_line(error)}",
             hint=f"hf download {name}, or name a local folder: st:FOLDER",
         ) from error
     except ImportError as error:  # code of the model's own needs a package, such as einops
         raise InputError(
-            f"the model {name} needs a package: {_first_line(error)}", hint=f"pip install {error.name or ''}"
+            f"the model {name} needs a package: {first_line(error)}", hint=f"pip install {error.name or ''}"
         ) from error
     except (ValueError, KeyError, RuntimeError) as error:
         raise InputError(
-            f"not a model that SentenceTransformers can load: {name}: {_first_line(error)}",
+            f"not a model that SentenceTransformers can load: {name}: {first_line(error)}",
             hint="name the folder that holds modules.json, or an embedding model of the Hub",
         ) from error
-
-
-def _require_hub(name: str) -> None:
-    """Raise if the Hub does not answer: the library itself retries for over a minute before it says so."""
-    from huggingface_hub import constants
-
-    known = find_embedder(name)
-    spec = f"{known.name if known else 'st'}:FOLDER"
-    hint = f"hf download {name} --local-dir FOLDER where there is a network, then name it: {spec}"
-    if constants.HF_HUB_OFFLINE:
-        raise ProviderError(f"no folder and no cached model {name}, and the Hub is switched off", hint=hint)
-    request = urllib.request.Request(f"{constants.ENDPOINT}/api/models/{name}", method="HEAD")
-    try:
-        urllib.request.urlopen(request, timeout=HUB_TIMEOUT_S).close()
-    except urllib.error.HTTPError as error:
-        error.close()  # it answers; the library says better what is wrong with the name
-    except OSError as error:
-        raise ProviderError(
-            f"no folder and no cached model {name}, and the Hub cannot be reached: {error}", hint=hint
-        ) from error
-
-
-def _cached_commit(name: str) -> str:
-    """The commit of the newest cached snapshot of a Hub model, empty without one."""
-    from huggingface_hub import try_to_load_from_cache
-    from huggingface_hub.errors import HFValidationError
-
-    try:
-        found = try_to_load_from_cache(name, "config.json")
-    except HFValidationError as error:
-        raise InputError(
-            f"neither a folder nor a name of the Hub: {name}", hint="st:ORG/MODEL or st:FOLDER"
-        ) from error
-    return Path(found).parent.name if isinstance(found, str | os.PathLike) else ""
 
 
 def _identify(model: Any, name: str, revision: str, known: KnownEmbedder | None) -> EmbedderIdentity:
@@ -266,12 +230,12 @@ def _pooling(model: Any) -> str:
     return "model"
 
 
-def _release_cuda() -> None:
+def release_cuda() -> None:
     import torch
 
     if torch.cuda.is_available():
         torch.cuda.empty_cache()
 
 
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
     return (str(error).splitlines() or [type(error).__name__])[0]

@@ -10,7 +10,7 @@ use ide_db::{
     ChangeWithProcMacros, FxHashMap,
     base_db::{ProcMacroLoadingError, ProcMacroPaths, salsa::Durability},
 };
-use load_cargo::{ProjectFolders, load_proc_macro};
+use load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use proc_macro_api::ProcMacroClient;
 use project_model::{ProjectWorkspace, ProjectWorkspaceKind};
 use rust_analyzer::config::{Config, ConfigChange, LinkedProject};
@@ -22,6 +22,33 @@ pub struct Loaded {
     /// What went wrong on the way, in words; the crates that could be loaded are there nevertheless.
     pub problems: Vec<String>,
     pub workspaces: usize,
+    roots: SourceRootConfig,
+}
+
+impl Loaded {
+    /// Reads files again that changed, came or went on disk. What else was worked out stays, as far as it holds.
+    pub fn read_again(&mut self, paths: &[AbsPathBuf]) {
+        for path in paths {
+            self.vfs.set_file_contents(path.clone().into(), std::fs::read(path).ok());
+        }
+        let mut change = ChangeWithProcMacros::default();
+        let mut moved = false;
+        for (_, file) in self.vfs.take_changes() {
+            moved |= !matches!(file.change, vfs::Change::Modify(..));
+            change.change_file(file.file_id, text_of(file.change));
+        }
+        if moved {
+            change.set_roots(self.roots.partition(&self.vfs));
+        }
+        self.host.apply_change(change);
+    }
+}
+
+/// The server analyses text without carriage returns; lines and columns stay the same.
+fn text_of(change: vfs::Change) -> Option<String> {
+    let (vfs::Change::Create(bytes, _) | vfs::Change::Modify(bytes, _)) = change else { return None };
+    let text = String::from_utf8(bytes).ok()?;
+    Some(if text.contains('\r') { text.replace("\r\n", "\n") } else { text })
 }
 
 pub fn load(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Loaded> {
@@ -43,12 +70,9 @@ pub fn load(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Lo
     host.raw_database_mut().set_expand_proc_attr_macros_with_durability(attributes, Durability::HIGH);
     let mut change = ChangeWithProcMacros::default();
     for (_, file) in vfs.take_changes() {
-        if let vfs::Change::Create(bytes, _) | vfs::Change::Modify(bytes, _) = file.change
-            && let Ok(text) = String::from_utf8(bytes)
-        {
-            // The server analyses text without carriage returns; lines and columns stay the same.
-            let text = if text.contains('\r') { text.replace("\r\n", "\n") } else { text };
-            change.change_file(file.file_id, Some(text));
+        let file_id = file.file_id;
+        if let Some(text) = text_of(file.change) {
+            change.change_file(file_id, Some(text));
         }
     }
     change.set_roots(folders.source_root_config.partition(&vfs));
@@ -65,7 +89,7 @@ pub fn load(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Lo
     change.set_crate_graph(graph);
     change.set_proc_macros(macros);
     host.apply_change(change);
-    Ok(Loaded { host, vfs, problems, workspaces: workspaces.len() })
+    Ok(Loaded { host, vfs, problems, workspaces: workspaces.len(), roots: folders.source_root_config })
 }
 
 fn configure(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Config> {

@@ -1,5 +1,6 @@
 //! rust-facts ROOT SETTINGS: names of source files on standard input, one JSON line of facts per file on
 //! standard output. `progress DONE TOTAL`, `note TEXT` and at the end `summary JSON` go to standard error.
+//! With a third argument `serve` it stays and answers requests (serve.rs).
 
 mod ask;
 mod check;
@@ -11,12 +12,13 @@ mod load;
 mod nodes;
 mod refs;
 mod roles;
+mod serve;
 mod work;
 
 use std::{io::Read, path::Path};
 
 use ide_db::FxHashMap;
-use vfs::{FileId, VfsPath};
+use vfs::{AbsPathBuf, FileId, VfsPath};
 
 /// Deeply nested code needs more than the usual eight megabytes.
 const STACK_BYTES: usize = 256 << 20;
@@ -37,29 +39,36 @@ fn main() {
 
 fn run() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [root, settings] = arguments.as_slice() else {
-        anyhow::bail!("usage: rust-facts ROOT SETTINGS < FILES");
+    let [root, settings, rest @ ..] = arguments.as_slice() else {
+        anyhow::bail!("usage: rust-facts ROOT SETTINGS [serve] < FILES");
     };
     let root = load::absolute(Path::new(root))?;
+    if rest.first().is_some_and(|word| word == "serve") {
+        return serve::serve(root, serde_json::from_str(settings)?);
+    }
     let mut names = String::new();
     std::io::stdin().read_to_string(&mut names)?;
-    let names: Vec<&str> = names.lines().collect();
-
+    let names: Vec<String> = names.lines().map(str::to_owned).collect();
     let loaded = load::load(&root, serde_json::from_str(settings)?)?;
     for problem in &loaded.problems {
         eprintln!("note {}", problem.replace('\n', " "));
     }
+    let summary = facts(&loaded, &root, &names)?;
+    eprintln!("summary {summary}");
+    Ok(())
+}
+
+/// Prints the line of each file, and gives the summary.
+pub fn facts(loaded: &load::Loaded, root: &AbsPathBuf, names: &[String]) -> anyhow::Result<serde_json::Value> {
     let files: Vec<(String, Option<FileId>)> = names
         .iter()
         .map(|name| {
             let found = loaded.vfs.file_id(&VfsPath::from(root.join(name)));
-            ((*name).to_owned(), found.map(|(file, _)| file))
+            (name.clone(), found.map(|(file, _)| file))
         })
         .collect();
     let known: FxHashMap<FileId, String> =
         files.iter().filter_map(|(name, file)| Some((((*file)?), name.clone()))).collect();
     let answered = work::answer(&loaded.host, &files);
-    let summary = emit::emit(&loaded, &files, &known, answered)?;
-    eprintln!("summary {summary}");
-    Ok(())
+    emit::emit(loaded, &files, &known, answered)
 }

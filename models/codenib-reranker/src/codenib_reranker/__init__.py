@@ -1,0 +1,1 @@
+"""The files of CodeNib's small reranker: model.onnx, tokenizer.json, config.json. No code."""

@@ -1,0 +1,143 @@
+"""The commands that serve agents: mcp, serve, token."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from codenib.adapters.cli.options import as_json
+from codenib.adapters.cli.output import print_json, say
+from codenib.core.errors import InputError
+
+_tools = click.option(
+    "--tools",
+    type=click.Choice(["default", "all"]),
+    default="default",
+    show_default=True,
+    help="Six tools, or the whole surface.",
+)
+_structured = click.option(
+    "--structured",
+    is_flag=True,
+    help="Send facts and places as structured content. Many clients then hide the text from the model.",
+)
+
+
+@click.command()
+@click.option("-C", "path", metavar="PATH", default=None, help="The repository (default: as before `mcp`).")
+@_tools
+@_structured
+@click.pass_obj
+def mcp(repository: str, path: str | None, tools: str, structured: bool) -> None:
+    """Serve this repository to one agent, by the Model Context Protocol over standard input and output.
+
+    Answers at once; the first index runs in the background. `codenib install` sets a client up.
+    """
+    from codenib.adapters.mcp.served import Served
+    from codenib.adapters.mcp.stdio import serve_stdio
+
+    serve_stdio(Served(path or repository), all_tools=tools == "all", structured=structured)
+
+
+@click.command()
+@click.option("--http", "address", metavar="HOST:PORT", default="127.0.0.1:8765", show_default=True)
+@click.option(
+    "--repo", "repositories", multiple=True, metavar="PATH", help="Serve this too; may be repeated."
+)
+@click.option("--no-auth", is_flag=True, help="Ask for no token. On this machine's own addresses alone.")
+@click.option("--allow-host", "hosts", multiple=True, metavar="HOST[:PORT]", help="A further Host name.")
+@click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page that may ask.")
+@_tools
+@_structured
+@click.pass_obj
+def serve(
+    repository: str,
+    address: str,
+    repositories: tuple[str, ...],
+    no_auth: bool,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    tools: str,
+    structured: bool,
+) -> None:
+    """Serve this repository, and each --repo, to many agents, by MCP over streamable HTTP.
+
+    Each is at http://HOST:PORT/NAME/mcp, one alone also at /mcp. Clients need a token (`codenib token`).
+    Traffic is not encrypted: for other machines put a proxy with TLS in front, and name it with --allow-host.
+    """
+    from codenib.adapters.mcp.http import HttpServer, Settings, parse_address, paths_of
+    from codenib.adapters.mcp.served import Served
+    from codenib.adapters.mcp.tokens import Tokens
+
+    host, port = parse_address(address)
+    tokens = None if no_auth else Tokens()
+    if tokens is not None and not tokens.rows():
+        raise InputError("there is no token yet", hint="codenib token create NAME --repo .")
+    served = [Served(path) for path in dict.fromkeys((repository, *repositories))]
+    settings = Settings(host, port, hosts, origins, tools == "all", structured)
+    server = HttpServer(served, tokens, settings)
+    bound = server.bind()
+    for path, each in paths_of(served).items():
+        click.echo(f"http://{bound[0]}:{bound[1]}{path}  {each.root}")
+    server.run()
+
+
+@click.group()
+def token() -> None:
+    """Make, list and revoke the tokens of `codenib serve`."""
+
+
+@token.command()
+@click.argument("name")
+@click.option(
+    "--repo", "repositories", multiple=True, metavar="PATH", help="What it is for; `*`: everything."
+)
+@as_json
+@click.pass_obj
+def create(repository: str, name: str, repositories: tuple[str, ...], json_output: bool) -> None:
+    """Make a token with NAME and print it, once."""
+    from codenib.adapters.mcp.tokens import EVERYTHING, Tokens
+    from codenib.snapshot.repository import locate
+
+    wanted = repositories or (repository,)
+    roots = [path if path == EVERYTHING else str(locate(Path(path)).root) for path in wanted]
+    row, text = Tokens().create(name, roots)
+    if json_output:
+        print_json({"id": row.id, "name": row.name, "repositories": row.repositories, "token": text})
+        return
+    click.echo(text)
+    say(f"{row.name} ({row.id}) for {', '.join(row.repositories)}; it is not shown again")
+
+
+@token.command("list")
+@as_json
+def list_tokens(json_output: bool) -> None:
+    """List the tokens, without their secrets."""
+    from codenib.adapters.mcp.tokens import Tokens
+
+    rows = Tokens().rows()
+    if json_output:
+        fields = ("id", "name", "repositories", "created")
+        print_json({"tokens": [{name: getattr(row, name) for name in fields} for row in rows]})
+        return
+    for row in rows:
+        day = datetime.fromtimestamp(row.created, UTC).date()
+        click.echo(f"{row.id}  {day}  {row.name}  {', '.join(row.repositories)}")
+    if not rows:
+        say("no tokens; codenib token create NAME --repo PATH")
+
+
+@token.command()
+@click.argument("token_id", metavar="ID")
+@as_json
+def revoke(token_id: str, json_output: bool) -> None:
+    """Revoke the token with this id or name. Servers that run refuse it from now on."""
+    from codenib.adapters.mcp.tokens import Tokens
+
+    row = Tokens().revoke(token_id)
+    if json_output:
+        print_json({"id": row.id, "name": row.name})
+    else:
+        click.echo(f"{row.name} ({row.id}) is revoked")

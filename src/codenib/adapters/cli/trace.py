@@ -1,0 +1,170 @@
+"""`codenib trace`: a trace's file in; a run as a person reads it, or training rows, out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import click
+import msgspec
+
+from codenib.adapters.cli.options import as_json
+from codenib.adapters.cli.output import print_json, say
+from codenib.runtime.export import FORMATS, export_rows
+from codenib.runtime.trace import Event, invocations, read_trace, usage_of
+
+_SHOWN_LINES = 12
+_WIDEST = 200
+
+
+@click.group()
+def trace() -> None:
+    """Read the trace of an agent's run, or make training rows of it."""
+
+
+@trace.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@click.option("--full", is_flag=True, help="Whole messages, not their first lines.")
+@as_json
+def show(file: str, full: bool, json_output: bool) -> None:
+    """Show a run: what was asked, what the model said and did, what it cost."""
+    events = read_trace(file)
+    if json_output:
+        print_json(trace_json(events))
+        return
+    for event in events:
+        for line in _lines(event, full):
+            click.echo(line)
+
+
+@trace.command()
+@click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
+@click.option("--format", "form", type=click.Choice(FORMATS), default="sft", show_default=True)
+@click.option("--no-source", is_flag=True, help="Leave the repository's text out of the rows.")
+@click.option("--answered-only", is_flag=True, help="Only runs that ended with an answer.")
+@click.option(
+    "--out", default="-", help="Where the rows go, a JSON object a line (default: standard output)."
+)
+@as_json
+def export(
+    files: tuple[str, ...], form: Any, no_source: bool, answered_only: bool, out: str, json_output: bool
+) -> None:
+    """Turn traces into training rows.
+
+    sft: a row for each model invocation, prompt and completion. openai: a row for each stretch of history, as
+    OpenAI's fine-tuning takes it.
+    """
+    traces = [read_trace(file) for file in files]
+    rows = 0
+    with click.open_file(out, "w", encoding="utf-8", atomic=out != "-") as stream:
+        for events in traces:
+            if answered_only and not _answered(events):
+                continue
+            for row in export_rows(events, form, source=not no_source):
+                stream.write(msgspec.json.encode(row).decode() + "\n")
+                rows += 1
+    if out != "-":
+        if json_output:
+            print_json({"rows": rows, "traces": len(traces), "out": out})
+        else:
+            say(f"{rows} rows in {out}")
+
+
+def trace_json(events: Sequence[Event]) -> dict[str, Any]:
+    """The documented shape of `trace show --json`."""
+    return {
+        "run": events[0].data,
+        "invocations": list(invocations(events)),
+        "usage": usage_of(events),
+        "events": [event for event in events if event.kind not in ("run", "message")],
+    }
+
+
+def _answered(events: Sequence[Event]) -> bool:
+    return any(event.kind == "answer" and event.data["answer"] is not None for event in events)
+
+
+def _lines(event: Event, full: bool) -> list[str]:
+    """An event as a person reads it; none for those that others tell."""
+    data = event.data
+    if event.kind == "run":
+        where = (data["snapshot"]["commit"] or data["snapshot"]["id"])[:12]
+        dirty = " with edits" if data["snapshot"]["dirty"] else ""
+        head = f"{data['provider']}:{data['model']}, policy {data['policy']}, snapshot {where}{dirty}"
+        tools = ", ".join(tool["name"] for tool in data["tools"])
+        return [click.style(head, bold=True), f"tools: {tools}"]
+    if event.kind == "message":
+        return _message(data, full)
+    if event.kind == "invoke":
+        title = f"— invocation {data['number']} ({data['purpose']}, {data['messages']} messages)"
+        return ["", click.style(title, fg="cyan")]
+    if event.kind == "reply":
+        usage = data["usage"]
+        tokens = (
+            f"{usage.get('prompt', 0):,} + {usage.get('completion', 0):,} tokens" if usage else "no usage"
+        )
+        return [click.style(f"  {tokens}, {data['seconds']:.1f} s, {data['stop']}", dim=True)]
+    if event.kind == "tool":
+        state = click.style("failed", fg="red") if data["failed"] else f"{data['total']} in all"
+        who = f" by {data['provider']}" if data["provider"] else ""
+        return [click.style(f"  {data['name']}: {state}{who}, {data['seconds'] * 1000:.0f} ms", dim=True)]
+    return _remark(event)
+
+
+def _remark(event: Event) -> list[str]:
+    data = event.data
+    if event.kind == "candidates":
+        return [f"candidates: {len(data['items'])} of {data['total']} by the {data['plan']['route']} route"]
+    if event.kind == "decision":
+        what = "candidates" if data["about"] == "candidates" else "rewrite"
+        return [click.style(f"  {what}: {'yes' if data['yes'] else 'no'} ({data['why']})", fg="magenta")]
+    if event.kind == "rewrite":
+        return [
+            click.style(
+                f"  the history is now {len(data['history'])} messages ({data['reason']})", fg="magenta"
+            )
+        ]
+    if event.kind == "retry":
+        return [click.style(f"  {data['why']}; again in {data['wait_s']} s", fg="yellow")]
+    if event.kind == "warning":
+        return [click.style(f"warning: {data['text']}", fg="yellow")]
+    if event.kind == "error":
+        return [click.style(f"{data['error']}: {data['message']}", fg="red")]
+    if event.kind == "answer":
+        places = [
+            f"  {each['path']}:{each['start_line']}-{each['end_line']}  {each.get('symbol', '')}".rstrip()
+            for each in data["located"]["locations"]
+        ]
+        summary = data["answer"]["summary"] if data["answer"] else "no answer"
+        return ["", click.style(f"answer: {summary}", bold=True), *places]
+    if event.kind == "end":
+        usage = data["usage"]
+        cost = f", ${usage['cost']:.4f}" if usage["cost"] is not None else ""
+        sums = (
+            f"{data['total']:,} tokens in {usage['invocations']} invocations{cost}, {data['seconds']:.1f} s"
+        )
+        return [f"{data['stop']} after {data['turns']} turns: {sums}"]
+    return [f"{event.kind}: {data}"]
+
+
+def _message(data: dict[str, Any], full: bool) -> list[str]:
+    role, text = data["role"], data.get("text", "")
+    if role == "system" and not full:
+        return []
+    lines = text.split("\n") if text else []
+    if not full and len(lines) > _SHOWN_LINES:
+        lines = [*lines[:_SHOWN_LINES], f"… {len(lines) - _SHOWN_LINES} more lines"]
+    shown = [line if full or len(line) <= _WIDEST else f"{line[:_WIDEST]}…" for line in lines]
+    indent = "    " if role == "tool" else "  "
+    calls = [
+        click.style(f"  → {call['name']}({_arguments(call)})", fg="green") for call in data.get("calls", ())
+    ]
+    head = [] if role in ("tool", "assistant") else [click.style(f"{role}:", bold=True)]
+    return [*head, *(f"{indent}{line}" for line in shown), *calls]
+
+
+def _arguments(call: dict[str, Any]) -> str:
+    if call.get("malformed"):
+        return f"malformed: {call['malformed'][:_WIDEST]}"
+    pairs = call.get("arguments", {}).items()
+    return ", ".join(f"{name}={msgspec.json.encode(value).decode()}" for name, value in pairs)

@@ -1,0 +1,1 @@
+"""The MCP server: over stdio for one client, over HTTP for many."""

@@ -1,0 +1,40 @@
+"""What the server says of itself, and its prompts and resources: data alone, so that it is there at once."""
+
+from __future__ import annotations
+
+NAME = "codenib"
+TITLE = "CodeNib"
+INSTRUCTIONS = (
+    "Context of this repository from views that follow every edit. Begin with explore; then definition and"
+    " references for names, read for lines. Lines are 1-based. A reply's first line says how many results"
+    " exist, who answered and for which snapshot."
+)
+
+#: uri → (name, what it is)
+RESOURCES = {
+    "codenib://status": ("status", "What is indexed and ready, and how fresh."),
+    "codenib://manifest": ("manifest", "Which views of the snapshot exist, with profile, counts and cost."),
+}
+
+#: name → (what it is for, arguments with their meaning, text)
+PROMPTS: dict[str, tuple[str, dict[str, str], str]] = {
+    "locate": (
+        "Find the code that an issue is about.",
+        {"issue": "the issue's text"},
+        "Find the files and functions that must change for this issue. Call explore with the issue's own"
+        " words first, follow its best results with definition and references, and read only what you need."
+        " Answer with path:line and a reason for each place.\n\nIssue:\n{issue}",
+    ),
+    "explain": (
+        "Explain how something works in this repository.",
+        {"topic": "a symbol, a file or a behaviour"},
+        "Explain how {topic} works in this repository. Call explore with it, then definition and references"
+        " for the names that matter. Quote path:line for every claim, and say what you did not look at.",
+    ),
+    "impact": (
+        "Say what a change of a symbol would touch.",
+        {"symbol": "the symbol that is to change"},
+        "List what depends on {symbol}: call references with it, and explore for its tests and documentation."
+        " Group the places by what would have to change, with path:line, and say if the list may have gaps.",
+    ),
+}

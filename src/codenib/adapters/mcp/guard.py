@@ -1,0 +1,192 @@
+"""HTTP requests in, those that may pass out: host, origin, token, scope, rate, size and pace are checked.
+
+Every refusal is a short JSON body that says what is wrong. No body is read before its sender is allowed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import anyio
+import msgspec
+from starlette.datastructures import Headers
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from codenib.adapters.mcp.tokens import TokenRow, Tokens
+from codenib.core.errors import CodenibError
+
+_METHODS = ("POST", "GET", "DELETE")
+_KEPT_BUCKETS = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What one client may take."""
+
+    body_bytes: int = 1_000_000
+    requests_per_s: float = 20.0
+    burst: int = 100
+    refused_per_s: float = 1.0
+    refused_burst: int = 20
+    receive_s: float = 10.0
+    send_s: float = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    """A repository behind a path: where it is, and the MCP application that serves it."""
+
+    root: Path
+    app: ASGIApp
+
+
+class Refusal(Exception):
+    """A request that may not pass."""
+
+    def __init__(self, status: int, what: str, **headers: str) -> None:
+        super().__init__(what)
+        self.status = status
+        self.what = what
+        self.headers = headers
+
+
+class Guard:
+    """The outermost application. `sites` are by path; without `tokens` everyone who gets here may ask."""
+
+    def __init__(
+        self,
+        sites: Mapping[str, Site],
+        tokens: Tokens | None,
+        *,
+        hosts: frozenset[str],
+        origins: frozenset[str],
+        limits: Limits,
+    ) -> None:
+        self._sites = sites
+        self._tokens = tokens
+        self._hosts = hosts
+        self._origins = origins
+        self._limits = limits
+        self._buckets: dict[str, tuple[float, float]] = {}
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            return
+        started = False
+
+        async def timely(message: Message) -> None:
+            nonlocal started
+            started = started or message["type"] == "http.response.start"
+            with anyio.fail_after(self._limits.send_s):  # a client that does not read
+                await send(message)
+
+        try:
+            site = self._admit(scope)
+            body = await self._body(scope, receive)
+            await site.app(scope, _given(body, receive), timely)
+        except Refusal as refusal:
+            await _refuse(refusal, timely)
+        except TimeoutError:
+            if not started:
+                raise  # the server closes the connection
+        except CodenibError as error:
+            await _refuse(Refusal(503, error.message), timely)
+
+    def _admit(self, scope: Scope) -> Site:
+        headers = Headers(scope=scope)
+        self._check_names(headers)
+        if scope["method"] not in _METHODS:
+            raise Refusal(405, f"use one of {', '.join(_METHODS)}", allow=", ".join(_METHODS))
+        address = (scope.get("client") or ("unknown", 0))[0]
+        row = self._token(headers, address)
+        limits = self._limits
+        self._spend(row.id if row else address, limits.requests_per_s, limits.burst)
+        site = self._sites.get(scope["path"])
+        if site is None or (row is not None and not row.allows(site.root)):
+            # The same answer for both: a token learns nothing of repositories that it is not for.
+            raise Refusal(404, f"no repository at {scope['path'][:100]!r} for this token")
+        return site
+
+    def _check_names(self, headers: Headers) -> None:
+        """Host and Origin must be ours: a web page must not reach us through a name that it owns."""
+        if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
+            raise Refusal(421, "this host name is not served here; see codenib serve --allow-host")
+        for origin in headers.getlist("origin"):
+            if origin.lower() not in self._origins:
+                raise Refusal(403, "this origin may not ask; see codenib serve --allow-origin")
+
+    def _token(self, headers: Headers, address: str) -> TokenRow | None:
+        if self._tokens is None:
+            return None
+        kind, _, text = headers.get("authorization", "").partition(" ")
+        row = self._tokens.find(text.strip()) if kind.lower() == "bearer" else None
+        if row is None:
+            key = f"refused {address}"
+            self._spend(key, self._limits.refused_per_s, self._limits.refused_burst)
+            challenge = {"www-authenticate": 'Bearer realm="codenib"'}
+            raise Refusal(401, "a bearer token is needed: codenib token create", **challenge)
+        return row
+
+    def _spend(self, key: str, rate: float, burst: int) -> None:
+        """One request of a bucket that fills with `rate`."""
+        now = time.monotonic()
+        if len(self._buckets) > _KEPT_BUCKETS:
+            self._buckets.clear()
+        left, then = self._buckets.get(key, (float(burst), now))
+        left = min(float(burst), left + (now - then) * rate)
+        if left < 1:
+            self._buckets[key] = (left, now)
+            wait = str(max(1, round((1 - left) / rate)))
+            raise Refusal(429, f"too many requests; wait {wait} s", **{"retry-after": wait})
+        self._buckets[key] = (left - 1, now)
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """All of the body, within size and time."""
+        limit = self._limits.body_bytes
+        declared = Headers(scope=scope).get("content-length", "0")
+        if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit:
+            raise Refusal(413, f"a request has at most {limit:,} bytes", connection="close")
+        if scope["method"] != "POST":
+            return b""
+        parts = bytearray()
+        try:
+            with anyio.fail_after(self._limits.receive_s):
+                while True:
+                    message = await receive()
+                    if message["type"] != "http.request":
+                        raise Refusal(400, "the request ended early", connection="close")
+                    parts += message.get("body", b"")
+                    if len(parts) > limit:
+                        raise Refusal(413, f"a request has at most {limit:,} bytes", connection="close")
+                    if not message.get("more_body", False):
+                        return bytes(parts)
+        except TimeoutError:
+            what = f"the request took more than {self._limits.receive_s:g} s"
+            raise Refusal(408, what, connection="close") from None
+
+
+def _given(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
+    """A receiver that hands out the body, then whatever comes."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again
+
+
+async def _refuse(refusal: Refusal, send: Send) -> None:
+    data: dict[str, Any] = {"error": refusal.what}
+    body = msgspec.json.encode(data)
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
+    raw = [(name.encode(), value.encode()) for name, value in headers.items()]
+    await send({"type": "http.response.start", "status": refusal.status, "headers": raw})
+    await send({"type": "http.response.body", "body": body})

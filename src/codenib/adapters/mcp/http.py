@@ -1,0 +1,213 @@
+"""Served repositories in, a streamable HTTP server out: loopback unless told otherwise."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from codenib.adapters.mcp.guard import Guard, Limits, Site
+from codenib.adapters.mcp.served import Served
+from codenib.adapters.mcp.server import build_server
+from codenib.adapters.mcp.tokens import Tokens
+from codenib.core.errors import InputError
+
+_HEADERS_S = 10.0  # from the connection to the end of the headers
+_KEEP_ALIVE_S = 15
+_CONNECTIONS = 256
+_HEADER_BYTES = 32_768
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """How to serve. `hosts` and `origins` are allowed beside our own names."""
+
+    host: str = "127.0.0.1"
+    port: int = 0
+    hosts: Sequence[str] = ()
+    origins: Sequence[str] = ()
+    all_tools: bool = False
+    structured: bool = False
+    limits: Limits = field(default_factory=Limits)
+
+
+def parse_address(written: str) -> tuple[str, int]:
+    """`HOST:PORT`, `[::1]:PORT` or a port alone.
+
+    >>> parse_address("8765"), parse_address("[::1]:8765")
+    (('127.0.0.1', 8765), ('::1', 8765))
+    """
+    host, _, port = written.rpartition(":")
+    host = host.strip("[]") or "127.0.0.1"
+    if not port.isdigit() or not 0 <= int(port) < 65536:
+        raise InputError(f"{written!r} is not HOST:PORT", hint="codenib serve --http 127.0.0.1:8765")
+    return host, int(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can connect."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def paths_of(repositories: Sequence[Served]) -> dict[str, Served]:
+    """The path of each repository: by name, and `/mcp` when there is one alone."""
+    found: dict[str, Served] = {}
+    for served in repositories:
+        name, often = served.name, 2
+        while f"/{name}/mcp" in found:
+            name, often = f"{served.name}-{often}", often + 1
+        found[f"/{name}/mcp"] = served
+    if len(repositories) == 1:
+        found["/mcp"] = repositories[0]
+    return found
+
+
+class HttpServer:
+    """A server of repositories. `bind` says where it listens; `run` serves until `stop`."""
+
+    def __init__(self, repositories: Sequence[Served], tokens: Tokens | None, settings: Settings) -> None:
+        if tokens is None and not is_loopback(settings.host):
+            hint = "codenib token create NAME --repo PATH"
+            raise InputError(f"{settings.host} can be reached by others: tokens are needed there", hint=hint)
+        self._repositories = repositories
+        self._tokens = tokens
+        self._settings = settings
+        self._socket: socket.socket | None = None
+        self._server = uvicorn.Server(self._config())
+
+    def bind(self) -> tuple[str, int]:
+        """Take the port."""
+        settings = self._settings
+        family = socket.AF_INET6 if ":" in settings.host else socket.AF_INET
+        listener = socket.socket(family, socket.SOCK_STREAM)
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind((settings.host, settings.port))
+            listener.listen(_CONNECTIONS)  # who connects from now on is answered once `run` is
+        except OSError as error:
+            listener.close()
+            what = f"cannot listen on {settings.host}:{settings.port}: {error.strerror}"
+            raise InputError(what, hint="codenib serve --http 127.0.0.1:0") from error
+        self._socket = listener
+        return settings.host, int(listener.getsockname()[1])
+
+    def run(self) -> None:
+        """Serve until stopped or interrupted."""
+        if self._socket is None:
+            self.bind()
+        try:
+            asyncio.run(self._serve())
+        finally:
+            for served in self._repositories:
+                served.close()
+
+    def _config(self) -> uvicorn.Config:
+        return uvicorn.Config(
+            self._app,
+            interface="asgi3",
+            http=_Impatient,
+            ws="none",
+            lifespan="off",
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            timeout_keep_alive=_KEEP_ALIVE_S,
+            timeout_graceful_shutdown=3,
+            limit_concurrency=_CONNECTIONS,
+            h11_max_incomplete_event_size=_HEADER_BYTES,
+        )
+
+    def stop(self) -> None:
+        """End `run`."""
+        self._server.should_exit = True
+
+    async def _serve(self) -> None:
+        async with self._guarded() as guard:
+            self._guard = guard
+            for served in self._repositories:
+                served.start()
+            assert self._socket is not None
+            await self._server.serve([self._socket])
+
+    async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._guard(scope, receive, send)
+
+    @asynccontextmanager
+    async def _guarded(self) -> AsyncIterator[Guard]:
+        settings = self._settings
+        async with AsyncExitStack() as stack:
+            managers: dict[int, StreamableHTTPSessionManager] = {}
+            for served in self._repositories:
+                server = build_server(served, all_tools=settings.all_tools, structured=settings.structured)
+                # Stateless: no session outlives its request, so there is none to steal or to fill memory.
+                manager = StreamableHTTPSessionManager(server, stateless=True)
+                await stack.enter_async_context(manager.run())
+                managers[id(served)] = manager
+            sites = {
+                path: Site(served.root, managers[id(served)].asgi_app)
+                for path, served in paths_of(self._repositories).items()
+            }
+            yield Guard(sites, self._tokens, **self._names(), limits=settings.limits)
+
+    def _names(self) -> Mapping[str, Any]:
+        """The hosts and origins that are ours, with the port."""
+        assert self._socket is not None
+        port = int(self._socket.getsockname()[1])
+        names = {self._settings.host} | ({"127.0.0.1", "localhost", "::1"} if self._is_local else set())
+        ours = {f"[{name}]:{port}" if ":" in name else f"{name}:{port}" for name in names}
+        allowed = {name.lower() for name in self._settings.hosts}
+        origins = {f"http://{name}" for name in ours} | {each.lower() for each in self._settings.origins}
+        return {"hosts": frozenset(ours | allowed), "origins": frozenset(origins)}
+
+    @property
+    def _is_local(self) -> bool:
+        return is_loopback(self._settings.host) or self._settings.host in ("0.0.0.0", "::")
+
+
+class _Impatient(H11Protocol):
+    """Closes connections whose headers do not come, and drops those that do not read."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._deadline = self.loop.call_later(_HEADERS_S, self._too_slow)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._forget()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._forget()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(_HEADERS_S, self._too_slow)
+
+    def timeout_keep_alive_handler(self) -> None:
+        if self.transport.get_write_buffer_size():
+            self.transport.abort()
+        else:
+            super().timeout_keep_alive_handler()
+
+    def _forget(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
+
+    def _too_slow(self) -> None:
+        self._deadline = None
+        if not self.transport.is_closing():
+            self.transport.abort()

@@ -1,0 +1,56 @@
+"""A repository in, its first views and progress lines out: `python -m codenib.adapters.mcp.indexer ROOT`.
+
+The server runs it as a process of its own, so that answers do not wait for the interpreter and the memory of
+a build is given back. It ends when its standard input does, which is when the server is gone.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+
+import msgspec
+
+from codenib.core.errors import CodenibError
+from codenib.serving.workspace import Workspace
+
+_EVERY_S = 0.1
+
+
+def main(root: str) -> int:
+    """Build or maintain the default views of `root`."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    said = 0.0
+    before = ""
+
+    def progress(stage: str, done: int, total: int) -> None:
+        nonlocal said, before
+        now = time.monotonic()
+        if stage != before or now - said > _EVERY_S or done == total:
+            said, before = now, stage
+            _say({"stage": stage, "done": done, "total": total})
+
+    try:
+        with Workspace(root, progress=progress) as workspace:
+            workspace.index()  # a view that fails is recorded as failed, and its questions say so
+    except CodenibError as error:
+        _say({"error": error.message, "hint": error.hint})
+        return error.exit_code
+    return 0
+
+
+def _say(row: dict[str, str | int]) -> None:
+    sys.stdout.buffer.write(msgspec.json.encode(row) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def _end_with_parent() -> None:
+    while os.read(0, 4096):  # not sys.stdin: its lock must not be held when the interpreter ends
+        pass
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

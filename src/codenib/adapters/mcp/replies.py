@@ -1,0 +1,153 @@
+"""What a tool found in, a reply within its token budget out.
+
+The text carries the payload, for the model. The facts (snapshot, totals, provider, freshness, places) are for
+programs: in `_meta`, or as structured content for clients that ask for it. Source text is only in the text,
+so nothing is sent twice. Structured content is not sent unasked: Claude Code, Codex, VS Code and Cursor
+give the model the structured part alone when there is one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import msgspec
+
+from codenib.core.answers import SnapshotRef
+from codenib.core.errors import CodenibError
+from codenib.serving.tokens import count
+
+#: The key of the facts in a result's `_meta`, and of the wish for structured content in a request's.
+FACTS_KEY = "codenib/reply"
+STRUCTURED_KEY = "codenib/structured"
+LEAST_TOKENS = 50
+_LEAST_FACTS = ("total", "truncated")
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """`head` is one line with totals, provider and snapshot; `entries` come best first."""
+
+    head: str
+    entries: Sequence[str]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    more: str = "raise max_tokens, or narrow the question"
+    failed: bool = False
+    total: int | None = None  # of all entries, when more exist than are given
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """A reply as it is sent."""
+
+    text: str
+    facts: dict[str, Any]
+    failed: bool
+
+
+def render(reply: Reply, max_tokens: int, *, structured: bool) -> Rendered:
+    """The reply in at most `max_tokens` tokens, with the facts counted when the model may see them."""
+    facts = {**reply.facts, "truncated": bool(reply.facts.get("truncated", False))}
+    room = max_tokens
+    if structured:
+        facts = _within(facts, max_tokens - LEAST_TOKENS // 2)
+        room -= _cost(facts)
+    text, shown = fit(reply, max(room, 0))
+    if shown < len(reply.entries):
+        facts["truncated"] = True
+    facts["tokens"] = count(text)
+    return Rendered(text, facts, reply.failed)
+
+
+def _within(facts: dict[str, Any], max_tokens: int) -> dict[str, Any]:
+    """Facts that leave room for text: without the places, which the text has too, or the totals alone."""
+    if _cost(facts) > max_tokens // 2:
+        facts = {name: value for name, value in facts.items() if name not in ("places", "plan")}
+    if _cost(facts) > max_tokens:
+        facts = {name: facts[name] for name in _LEAST_FACTS if name in facts}
+    return facts
+
+
+def _cost(facts: Mapping[str, Any]) -> int:
+    """Tokens of the facts, with those of `tokens`, which comes last."""
+    return count(msgspec.json.encode(facts).decode()) + 8
+
+
+def fit(reply: Reply, max_tokens: int) -> tuple[str, int]:
+    """The head and as many entries as fit, and how many those are; the rest is counted in a last line."""
+    whole = _text(reply, len(reply.entries))
+    if count(whole) <= max_tokens:
+        return whole, len(reply.entries)
+    low, high = 0, len(reply.entries) - 1
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(_text(reply, middle)) <= max_tokens else (low, middle - 1)
+    # More text may count fewer tokens where two parts meet, so the result is checked, not trusted.
+    while low and count(_text(reply, low)) > max_tokens:
+        low -= 1
+    text = _text(reply, max(low, 0))
+    return (text, low) if count(text) <= max_tokens else (_cut(text, max_tokens), 0)
+
+
+def _text(reply: Reply, shown: int) -> str:
+    left = (reply.total or len(reply.entries)) - shown if shown < len(reply.entries) else 0
+    parts = [reply.head, *reply.entries[:shown]]
+    if left:
+        parts.append(f"… {left:,} more: {reply.more}")
+    return "\n".join(part for part in parts if part)
+
+
+def _cut(text: str, max_tokens: int) -> str:
+    """The longest beginning that fits, by halving."""
+    low, high = 0, len(text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if count(text[:middle]) <= max_tokens else (low, middle - 1)
+    return text[:low]
+
+
+def failure(error: CodenibError) -> Reply:
+    """An error as a reply: what is wrong, and the one command that helps."""
+    hint = f"try: {error.hint}" if error.hint else ""
+    kind = type(error).__name__
+    facts = {"error": {"kind": kind, "message": error.message, "hint": error.hint}}
+    return Reply(error.message, [hint] if hint else [], facts, failed=True)
+
+
+def snapshot_facts(ref: SnapshotRef, refreshed: str = "") -> dict[str, Any]:
+    """Which state of the files an answer is for, and what was done to be up to it."""
+    return {
+        "snapshot": {"id": ref.id, "commit": ref.commit, "dirty": ref.dirty},
+        "fresh": not ref.stale,
+        "refreshed": refreshed,
+    }
+
+
+def shown_snapshot(ref: SnapshotRef) -> str:
+    """`03988c5+edits`, as the head line says it."""
+    return f"{(ref.commit or ref.id)[:7]}{'+edits' if ref.dirty else ''}{' (stale)' if ref.stale else ''}"
+
+
+def head_line(*parts: str) -> str:
+    """The head of a reply.
+
+    >>> head_line("2 of 9 units", "", "lexical")
+    '[2 of 9 units · lexical]'
+    """
+    return f"[{' · '.join(part for part in parts if part)}]"
+
+
+def counted(shown: int, total: int, what: str) -> str:
+    """
+    >>> counted(3, 3, "places"), counted(3, 1200, "places")
+    ('3 places', '3 of 1,200 places')
+    """
+    return f"{total:,} {what}" if shown >= total else f"{shown:,} of {total:,} {what}"
+
+
+def numbered(text: str, first: int) -> list[str]:
+    """Lines with their numbers."""
+    return [
+        f"{number} {line}" if line else f"{number}" for number, line in enumerate(text.split("\n"), first)
+    ]

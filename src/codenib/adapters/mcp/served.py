@@ -1,0 +1,172 @@
+"""A repository in, what a server needs of it out: workspaces for its threads, and views in the background."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from codenib.compiler.compiler import IndexCompiler
+from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.core.errors import CodenibError, StateError
+from codenib.core.views import RepoManifest, ViewKind
+from codenib.manifest.store import Store
+from codenib.serving.events import FileEvents
+from codenib.serving.workspace import Workspace
+from codenib.snapshot.repository import locate
+
+State = Literal["starting", "indexing", "ready", "failed"]
+_WORKSPACES = 3  # one is enough for one client; each further keeps its own file list
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is being done, and how far it is."""
+
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+
+    def __str__(self) -> str:
+        return f"{self.stage} {self.done:,} of {self.total:,}" if self.total > 1 else self.stage
+
+
+class Served:
+    """One repository that is being served. `start` returns at once."""
+
+    def __init__(self, path: str | Path, *, name: str = "") -> None:
+        self.repository = locate(Path(path))
+        self.name = name or self.repository.name
+        self.store = Store(self.repository.key)
+        self.events = FileEvents(self.repository)
+        self.state: State = "starting"
+        self.work = Work("starting")
+        self._error: CodenibError | None = None
+        self._free: list[Workspace] = []
+        self._first: Workspace | None = None
+        self._made = 0
+        self._condition = threading.Condition()
+        self._child: subprocess.Popen[bytes] | None = None
+        self._closing = False
+
+    @property
+    def root(self) -> Path:
+        return self.repository.root
+
+    def start(self) -> None:
+        """Begin to watch and to index, beside everything else."""
+        threading.Thread(target=self._prepare, name=f"prepare {self.name}", daemon=True).start()
+
+    def close(self) -> None:
+        """Stop the background work and let go of the views."""
+        self._closing = True
+        if self._child is not None:
+            self._child.kill()
+        self.events.close()
+        with self._condition:
+            free, self._free = self._free, []
+        for workspace in free:
+            workspace.close()
+
+    def manifest(self) -> RepoManifest | None:
+        """What was last published for this worktree."""
+        head = self.store.head(self.repository.worktree_key)
+        return self.store.manifest(head) if head else None
+
+    def require(self, kind: ViewKind) -> None:
+        """A question never builds a view that nobody asked to have: say how to get it."""
+        manifest = self.manifest()
+        if kind not in DEFAULT_VIEWS and (manifest is None or kind not in manifest.views):
+            raise StateError(f"{self.name} has no {kind} view", hint=f"codenib index --views {kind}")
+
+    def check(self) -> bool:
+        """Whether questions can be answered; raises when they never will be."""
+        if self.state == "failed":
+            raise self._error or StateError("indexing failed", hint="codenib index")
+        return self.state == "ready"
+
+    @contextmanager
+    def workspace(self, *, first: bool = False) -> Iterator[Workspace]:
+        """A workspace for this thread alone. The `first` one has the language servers."""
+        with self._condition:
+            while (found := self._pick(first)) is None:
+                self._condition.wait()
+        try:
+            yield found
+        finally:
+            with self._condition:
+                self._free.append(found)
+                self._condition.notify_all()
+
+    def _pick(self, first: bool) -> Workspace | None:
+        """The workspace that was used last, as its views are open; a new one when all are taken."""
+        if self._first is None:
+            self._first = self._open()
+            return self._first
+        if first or self._first in self._free:
+            if self._first not in self._free:
+                return None
+            self._free.remove(self._first)
+            return self._first
+        if self._free:
+            return self._free.pop()
+        return self._open() if self._made < _WORKSPACES else None
+
+    def _open(self) -> Workspace:
+        self._made += 1
+        workspace = Workspace(self.root, progress=self._progress)
+        workspace.trust_events(self.events.unchanged_since)
+        return workspace
+
+    def _progress(self, stage: str, done: int, total: int) -> None:
+        self.work = Work(stage, done, total)
+
+    def _prepare(self) -> None:
+        try:
+            if self.repository.kind != "bare":
+                self.events.start()
+            compiler = IndexCompiler(self.repository, self.store)
+            if compiler.current(compiler.take(), DEFAULT_VIEWS) is None:
+                self.state = "indexing"
+                self._index()
+            self.work = Work()
+            self.state = "ready"
+        except CodenibError as error:
+            self._error, self.state = error, "failed"
+        except (OSError, ValueError) as error:
+            self._error = StateError(f"indexing failed: {error}", hint="codenib index")
+            self.state = "failed"
+
+    def _index(self) -> None:
+        """Run the indexer and follow its lines."""
+        command = [sys.executable, "-P", "-m", "codenib.adapters.mcp.indexer", str(self.root)]
+        self._child = subprocess.Popen(
+            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
+        )
+        with self._child as child:
+            assert child.stdout is not None
+            problem: StateError | None = None
+            for line in child.stdout:
+                with suppress(msgspec.DecodeError):
+                    row = msgspec.json.decode(line, type=_Row)
+                    self.work = Work(row.stage, row.done, row.total)
+                    problem = StateError(row.error, hint=row.hint) if row.error else problem
+        if problem is not None:
+            raise problem
+        if child.returncode and not self._closing:
+            raise StateError(f"the indexer ended with code {child.returncode}", hint="codenib index")
+
+
+class _Row(msgspec.Struct):
+    stage: str = ""
+    done: int = 0
+    total: int = 0
+    error: str = ""
+    hint: str = ""

@@ -1,0 +1,251 @@
+"""A served repository in, an MCP server out: tools, resources, prompts; every error is answered."""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import anyio
+import anyio.to_thread
+import mcp_types as types
+import msgspec
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.shared.exceptions import MCPError
+
+from codenib import __version__
+from codenib.adapters.mcp.about import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
+from codenib.adapters.mcp.arguments import parse
+from codenib.adapters.mcp.replies import (
+    FACTS_KEY,
+    STRUCTURED_KEY,
+    Rendered,
+    Reply,
+    failure,
+    render,
+)
+from codenib.adapters.mcp.served import Served
+from codenib.adapters.mcp.surface import ALL_TOOLS
+from codenib.adapters.mcp.tools import DEFAULT_TOOLS, Call, Tool
+from codenib.core.errors import CodenibError, InputError, StateError
+from codenib.core.views import ViewKind
+
+Context = ServerRequestContext[Any, Any]
+_WAIT_S = 25.0  # for the first index: clients give up after 60 s
+_CALL_S = 120.0
+_STEP_S = 0.1
+_TELL_S = 0.5
+_ERROR_TOKENS = 2000
+
+
+def build_server(
+    served: Served, *, all_tools: bool = False, structured: bool = False, wait_s: float = _WAIT_S
+) -> Server[Any]:
+    """The server of one repository. It holds no state of its own, so one serves many clients."""
+    return _Handlers(served, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, wait_s).server()
+
+
+class _Handlers:
+    def __init__(self, served: Served, tools: tuple[Tool, ...], structured: bool, wait_s: float) -> None:
+        self._served = served
+        self._tools = {tool.name: tool for tool in tools}
+        self._structured = structured
+        self._wait_s = wait_s
+
+    def server(self) -> Server[Any]:
+        return Server(
+            NAME,
+            version=__version__,
+            title=TITLE,
+            instructions=INSTRUCTIONS,
+            on_list_tools=self.list_tools,
+            on_call_tool=self.call_tool,
+            on_list_resources=self.list_resources,
+            on_read_resource=self.read_resource,
+            on_list_prompts=self.list_prompts,
+            on_get_prompt=self.get_prompt,
+        )
+
+    # -- tools
+
+    async def list_tools(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    description=tool.about,
+                    input_schema=tool.schema,
+                    annotations=types.ToolAnnotations(read_only_hint=True),
+                )
+                for tool in self._tools.values()
+            ]
+        )
+
+    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+        tool = self._tools.get(params.name)
+        if tool is None:
+            known = ", ".join(self._tools)
+            raise MCPError(types.INVALID_PARAMS, f"no tool is called {params.name[:80]!r}; there are {known}")
+        structured = self._structured or bool((params.meta or {}).get(STRUCTURED_KEY))
+        try:
+            arguments = parse(tool.name, tool.parameters, params.arguments or {})
+            reply = await self._answer(context, tool, arguments)
+            limit = int(arguments["max_tokens"])
+        except CodenibError as error:
+            reply, limit = failure(error), _ERROR_TOKENS
+        return _result(render(reply, limit, structured=structured), structured)
+
+    async def _answer(self, context: Context, tool: Tool, arguments: dict[str, Any]) -> Reply:
+        """Run a tool in a thread, and tell the client of long work meanwhile."""
+        if tool.waits:
+            await self._until_ready(context)
+        if tool.needs is not None:
+            self._served.require(tool.needs)
+        run = partial(_run, self._served, tool, arguments)
+        with anyio.move_on_after(_CALL_S):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._tell, context)
+                reply = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+                group.cancel_scope.cancel()
+            return reply
+        raise StateError(f"{tool.name} took more than {_CALL_S:.0f} s", hint="narrow the question")
+
+    async def _until_ready(self, context: Context) -> None:
+        """Wait for the first index; when it takes long, say how far it is."""
+        if self._served.check():
+            return
+        with anyio.move_on_after(self._wait_s):
+            async with anyio.create_task_group() as group:
+                group.start_soon(self._tell, context)
+                while not self._served.check():
+                    await anyio.sleep(_STEP_S)
+                group.cancel_scope.cancel()
+        if not self._served.check():
+            what = (
+                f"{self._served.name} is being indexed: {self._served.work}. read and status work meanwhile"
+            )
+            raise StateError(what, hint="ask again in a few seconds")
+
+    async def _tell(self, context: Context) -> None:
+        """Report the background work until cancelled. Progress must grow, so the steps are counted."""
+        step = 0
+        while True:
+            await anyio.sleep(_TELL_S)
+            work = self._served.work
+            if work.stage:
+                step += 1
+                await context.session.report_progress(float(step), message=str(work))
+
+    # -- resources and prompts
+
+    async def list_resources(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourcesResult:
+        rows = [
+            types.Resource(uri=uri, name=name, description=about, mime_type="application/json")
+            for uri, (name, about) in RESOURCES.items()
+        ]
+        return types.ListResourcesResult(resources=rows)
+
+    async def read_resource(
+        self, context: Context, params: types.ReadResourceRequestParams
+    ) -> types.ReadResourceResult:
+        makers: dict[str, Callable[[], Any]] = {
+            "codenib://status": partial(_status, self._served),
+            "codenib://manifest": self._served.manifest,
+        }
+        maker = makers.get(str(params.uri))
+        if maker is None:
+            known = ", ".join(makers)
+            raise MCPError(types.INVALID_PARAMS, f"no resource {str(params.uri)[:200]!r}; there are {known}")
+        try:
+            value = await anyio.to_thread.run_sync(maker, abandon_on_cancel=True)
+        except CodenibError as error:
+            raise MCPError(types.INTERNAL_ERROR, f"{error.message}; try: {error.hint}") from error
+        text = msgspec.json.encode(value).decode("utf-8", "replace")
+        content = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=text)
+        return types.ReadResourceResult(contents=[content])
+
+    async def list_prompts(
+        self, context: Context, params: types.PaginatedRequestParams | None
+    ) -> types.ListPromptsResult:
+        rows = [
+            types.Prompt(
+                name=name,
+                description=about,
+                arguments=[
+                    types.PromptArgument(name=key, description=meaning, required=True)
+                    for key, meaning in arguments.items()
+                ],
+            )
+            for name, (about, arguments, _) in PROMPTS.items()
+        ]
+        return types.ListPromptsResult(prompts=rows)
+
+    async def get_prompt(
+        self, context: Context, params: types.GetPromptRequestParams
+    ) -> types.GetPromptResult:
+        if params.name not in PROMPTS:
+            known = ", ".join(PROMPTS)
+            raise MCPError(types.INVALID_PARAMS, f"no prompt {params.name[:80]!r}; there are {known}")
+        about, arguments, text = PROMPTS[params.name]
+        given = params.arguments or {}
+        if missing := [name for name in arguments if not given.get(name)]:
+            raise MCPError(types.INVALID_PARAMS, f"prompt {params.name} needs {', '.join(missing)}")
+        for name in arguments:
+            text = text.replace("{" + name + "}", given[name])
+        message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
+        return types.GetPromptResult(description=about, messages=[message])
+
+
+def _run(served: Served, tool: Tool, arguments: dict[str, Any]) -> Reply:
+    """One tool call, in a thread. Whatever goes wrong is an answer: no call may end the server."""
+    try:
+        with served.workspace(first=tool.navigates) as workspace:
+            return tool.run(Call(served, workspace, arguments))
+    except CodenibError as error:
+        return failure(_for_tools(error))
+    except Exception as error:  # noqa: BLE001 - the one catch-all of the server, as main() has its own
+        traceback.print_exc()  # to standard error, which clients keep as the server's log
+        return failure(
+            CodenibError(f"internal error: {type(error).__name__}: {error}", hint="codenib doctor")
+        )
+
+
+def _for_tools(error: CodenibError) -> CodenibError:
+    """An error whose hint is a question on the command line, with the tool's words for it."""
+    for command, words in (("codenib def ", "definition at "), ("codenib read ", "read ")):
+        if error.hint.startswith(command):
+            return InputError(error.message, hint=words + error.hint.removeprefix(command))
+    return error
+
+
+def _status(served: Served) -> dict[str, Any]:
+    with served.workspace() as workspace:
+        report = workspace.status()
+    return {
+        "repository": served.name,
+        "state": served.state,
+        "work": str(served.work),
+        "snapshot": {"id": report.snapshot, "commit": report.commit, "dirty": report.dirty},
+        "fresh": report.fresh,
+        "files": report.files,
+        "skipped": report.skipped,
+        "views": {kind: record.status for kind, record in report.views.items()},
+        "missing": [kind for kind in ViewKind if kind not in report.views],
+        "exact_events": served.events.watching,
+    }
+
+
+def _result(rendered: Rendered, structured: bool) -> types.CallToolResult:
+    facts = msgspec.to_builtins(rendered.facts)
+    return types.CallToolResult(
+        content=[types.TextContent(type="text", text=rendered.text)],
+        structured_content=facts if structured else None,
+        is_error=rendered.failed,
+        _meta=None if structured else {FACTS_KEY: facts},
+    )

@@ -1,0 +1,113 @@
+"""Bearer tokens: made once and shown once; on disk only their hash, with the repositories they are for."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import os
+import secrets
+import time
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import msgspec
+
+from codenib.core.errors import InputError, StateError
+from codenib.manifest.files import replace_file
+from codenib.manifest.home import home
+from codenib.manifest.lock import exclusive
+
+EVERYTHING = "*"
+_PREFIX = "cnb"
+
+
+class TokenRow(msgspec.Struct, frozen=True):
+    """A token without its secret. `repositories` are roots, or `*` for all that a server serves."""
+
+    id: str
+    name: str
+    hash: str
+    repositories: tuple[str, ...]
+    created: int
+
+    def allows(self, root: Path) -> bool:
+        """Whether it is for the repository at `root`."""
+        return EVERYTHING in self.repositories or str(root) in self.repositories
+
+
+class Tokens:
+    """The tokens of this home. A change of the file is seen at once, so a revoked token is dead at once."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file or home() / "tokens.json"
+        self._state: tuple[int, int, int] | None = None
+        self._rows: dict[str, TokenRow] = {}
+
+    def create(self, name: str, repositories: Sequence[str]) -> tuple[TokenRow, str]:
+        """A new token and its text, which is nowhere kept."""
+        if not repositories:
+            raise InputError("a token is for repositories", hint="codenib token create NAME --repo PATH")
+        number, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
+        text = f"{_PREFIX}_{number}_{secret}"
+        row = TokenRow(number, name, _hash(text), tuple(repositories), int(time.time()))
+        with self._writing():
+            self._save([*self.rows(), row])
+        return row, text
+
+    def revoke(self, number: str) -> TokenRow:
+        """Forget a token, by its id or its name."""
+        with self._writing():
+            rows = self.rows()
+            gone = [row for row in rows if number in (row.id, row.name)]
+            if len(gone) != 1:
+                what = "no token" if not gone else f"{len(gone)} tokens"
+                raise InputError(f"{what} with the id or name {number!r}", hint="codenib token list")
+            self._save([row for row in rows if row is not gone[0]])
+        return gone[0]
+
+    def rows(self) -> list[TokenRow]:
+        """All tokens, oldest first."""
+        self._load()
+        return list(self._rows.values())
+
+    def find(self, text: str) -> TokenRow | None:
+        """The token with this text, compared in constant time."""
+        self._load()
+        prefix, _, rest = text.partition("_")
+        row = self._rows.get(rest.partition("_")[0]) if prefix == _PREFIX else None
+        known = row.hash if row is not None else _hash("")
+        same = hmac.compare_digest(_hash(text), known)
+        return row if same and row is not None else None
+
+    def _writing(self) -> AbstractContextManager[None]:
+        return exclusive(self._file.with_suffix(".lock"), timeout_s=10)
+
+    def _load(self) -> None:
+        try:
+            found = self._file.stat()
+        except FileNotFoundError:
+            self._state, self._rows = None, {}
+            return
+        state = (found.st_mtime_ns, found.st_size, found.st_ino)
+        if state == self._state:
+            return
+        try:
+            rows = msgspec.json.decode(self._file.read_bytes(), type=list[TokenRow])
+        except msgspec.DecodeError as error:
+            raise StateError(f"{self._file} is damaged: {error}", hint=f"rm {self._file}") from error
+        self._state, self._rows = state, {row.id: row for row in rows}
+
+    def _save(self, rows: Sequence[TokenRow]) -> None:
+        self._file.parent.mkdir(parents=True, exist_ok=True)
+        before = os.umask(0o077)
+        try:
+            replace_file(self._file, msgspec.json.encode(rows))
+        finally:
+            os.umask(before)
+        self._state = None
+
+
+def _hash(text: str) -> str:
+    # The secret has 256 random bits, so a slow hash would add nothing.
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()

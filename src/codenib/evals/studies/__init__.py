@@ -1,0 +1,1 @@
+"""One module (or folder) per study; `codenib.evals.cli` has the list."""

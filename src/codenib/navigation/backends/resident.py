@@ -1,0 +1,143 @@
+"""An engine's command in, the running engine out: requests and answers are lines of JSON.
+
+The engine stays as long as its process does. It holds a checkout, is told which files changed, and answers
+for single files: their facts, and what other files can see of them.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from codenib.core.errors import ProviderError
+
+Ranges = Mapping[str, Sequence[tuple[int, int]]]
+
+
+class ResidentEngine:
+    """One process of an engine; any failure ends it and raises `ProviderError`."""
+
+    whole = False
+
+    def __init__(
+        self, name: str, command: Sequence[str], hint: str, environment: Mapping[str, str] | None = None
+    ) -> None:
+        self._name = name
+        self._hint = hint
+        self._tail: deque[str] = deque(maxlen=12)
+        self._sums: dict[str, bytes] = {}
+        self.requests = 0
+        self.settled = False
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env=None if environment is None else {**os.environ, **environment},
+            )
+        except OSError as error:
+            raise ProviderError(f"the {name} engine cannot be started: {error}", hint=hint) from error
+        self._ear = threading.Thread(target=self._listen, daemon=True)
+        self._ear.start()
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        """Tell which files there are now, and which of them changed, came or went."""
+        self.settled = False
+        for _ in self._ask({"sync": list(files), "changed": list(changed)}):
+            pass
+
+    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
+        """The line of facts of each; of a file in `within` only with the names on these lines."""
+        yield from self._ask({"lines": list(paths), "within": dict(within or {})})
+
+    def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
+        """The lines that differ from those given last, or all; and the files whose lines do not."""
+        found = dict(zip(paths, self.lines(paths), strict=True))
+        sums = {path: hashlib.sha256(line).digest() for path, line in found.items()}
+        same = (
+            frozenset() if anew else frozenset(path for path in paths if sums[path] == self._sums.get(path))
+        )
+        self._sums, self.settled = sums, True
+        return {path: line for path, line in found.items() if path not in same}, same
+
+    def nodes(self, paths: Sequence[str]) -> dict[str, list[list[str | int]]]:
+        """The declarations of each file, as its line has them; not of one that must be asked as a whole."""
+        rows = [json.loads(line) for line in self._ask({"nodes": list(paths)})]
+        return {row["file"]: row["nodes"] for row in rows if not row["entwined"]}
+
+    def surfaces(
+        self,
+        paths: Sequence[str],
+        touched: Sequence[str] = (),
+        entries: Mapping[str, Sequence[str]] | None = None,
+    ) -> dict[str, Mapping[str, str]]:
+        """What others see of each file, by name; a name in `touched` means something else than before."""
+        found: dict[str, Mapping[str, str]] = {}
+        request = {"surfaces": list(paths), "touched": list(touched), "entries": dict(entries or {})}
+        for line in self._ask(request):
+            row = json.loads(line)
+            imports = {"": " ".join(row["imports"])} if row["imports"] else {}
+            found[row["file"]] = {**row["surface"], **imports}
+        return found
+
+    def apart(self) -> frozenset[str]:
+        """Of the files that the project's configuration leaves out, those that it imports all the same."""
+        return frozenset(path for line in self._ask({"apart": True}) for path in json.loads(line)["apart"])
+
+    @property
+    def alive(self) -> bool:
+        return self._process.poll() is None
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the process holds in memory; 0 where the system does not say."""
+        try:
+            status = Path("/proc", str(self._process.pid), "status").read_text()
+        except OSError:
+            return 0
+        return next((int(row.split()[1]) * 1024 for row in status.splitlines() if row.startswith("VmRSS")), 0)
+
+    def close(self) -> None:
+        """End the process."""
+        with suppress(OSError):
+            self._process.kill()
+        self._process.wait()
+        self._ear.join()
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
+
+    def _ask(self, request: dict[str, Any]) -> Iterator[bytes]:
+        assert self._process.stdin and self._process.stdout
+        self.requests += 1
+        try:
+            self._process.stdin.write(json.dumps(request).encode() + b"\n")
+            self._process.stdin.flush()
+        except (OSError, ValueError) as error:
+            raise self._failed(str(error)) from error
+        for line in self._process.stdout:
+            if line.startswith(b'{"end"'):
+                return
+            if line.startswith(b'{"error"'):
+                raise self._failed(str(json.loads(line)["error"]))
+            yield line.rstrip(b"\n")
+        raise self._failed("; ".join(self._tail) or "it stopped without a reason, perhaps out of memory")
+
+    def _failed(self, reason: str) -> ProviderError:
+        self.close()
+        return ProviderError(f"the {self._name} engine failed: {reason}", hint=self._hint)
+
+    def _listen(self) -> None:
+        assert self._process.stderr
+        for raw in self._process.stderr:
+            self._tail.append(raw.decode(errors="replace").rstrip())

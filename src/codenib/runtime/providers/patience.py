@@ -1,0 +1,111 @@
+"""One request in, its reply out, sent again while that may help. The libraries' own retries are off."""
+
+from __future__ import annotations
+
+import email.utils
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import msgspec
+
+from codenib.runtime.keys import hide
+from codenib.runtime.messages import Reply, Usage
+from codenib.runtime.provider import Listener, ModelError
+
+_AGAIN = (408, 409, 429)
+_LONGEST_MESSAGE = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """How long to keep trying: the wait doubles from `first_s` to `longest_s`; a server may ask for more."""
+
+    attempts: int = 6
+    first_s: float = 1.0
+    longest_s: float = 30.0
+    longest_asked_s: float = 120.0
+    timeout_s: float = 600.0
+    sleep: Callable[[float], None] = time.sleep
+
+
+class Broken(Exception):
+    """An attempt that failed: why, whether another may succeed, and what it had reported until then."""
+
+    def __init__(
+        self,
+        why: str,
+        *,
+        again: bool,
+        after_s: float | None = None,
+        hint: str = "",
+        wasted: Usage | None = None,
+    ) -> None:
+        super().__init__(why)
+        self.why = hide(why)[:_LONGEST_MESSAGE]
+        self.again = again
+        self.after_s = after_s
+        self.hint = hint
+        self.wasted = wasted or Usage()
+
+
+def send(once: Callable[[], Reply], patience: Patience, listener: Listener) -> Reply:
+    """The reply of the first attempt that succeeds, with what those before it had cost."""
+    wasted = Usage()
+    started = time.perf_counter()
+    for attempt in range(1, patience.attempts + 1):
+        try:
+            reply = once()
+        except Broken as error:
+            wasted = wasted + error.wasted
+            if not error.again or attempt == patience.attempts:
+                tries = f" after {attempt} attempts" if attempt > 1 else ""
+                raise ModelError(f"{error.why}{tries}", hint=error.hint, wasted=wasted) from error
+            wait_s = _wait(attempt, error.after_s, patience)
+            listener.retry(error.why, wait_s)
+            patience.sleep(wait_s)
+        else:
+            seconds = time.perf_counter() - started
+            return msgspec.structs.replace(reply, wasted=wasted, seconds=seconds)
+    raise AssertionError("unreachable")
+
+
+def broken_status(
+    name: str, model: str, status: int, message: str, headers: Mapping[str, str], key_variable: str
+) -> Broken:
+    """What an HTTP status means for the next attempt, with the command that helps when none does."""
+    why = f"{name} answered {status}: {message}"
+    if status in _AGAIN or status >= 500:
+        spent = "insufficient_quota" in message or "credit balance" in message
+        return Broken(why, again=not spent, after_s=retry_after(headers), hint="try again later")
+    if status in (401, 403):
+        return Broken(why, again=False, hint=f"export {key_variable}=…")
+    if status == 404:
+        return Broken(why, again=False, hint=f"--model: is {model!r} right?")
+    if status in (400, 413) and any(
+        word in message for word in ("context", "too long", "too large", "maximum")
+    ):
+        return Broken(why, again=False, hint="--history-tokens 48000, or --policy compact")
+    return Broken(why, again=False, hint="codenib agent --help")
+
+
+def retry_after(headers: Mapping[str, str]) -> float | None:
+    """The seconds that a server asks to wait; given in milliseconds, seconds or as a date.
+
+    >>> retry_after({"retry-after": "7"})
+    7.0
+    """
+    milliseconds, seconds = headers.get("retry-after-ms", ""), headers.get("retry-after", "")
+    try:
+        return float(milliseconds) / 1000 if milliseconds else float(seconds)
+    except ValueError:
+        pass
+    try:
+        return max(email.utils.parsedate_to_datetime(seconds).timestamp() - time.time(), 0.0)
+    except (TypeError, ValueError):
+        return None
+
+
+def _wait(attempt: int, asked_s: float | None, patience: Patience) -> float:
+    own = min(patience.first_s * 2 ** (attempt - 1), patience.longest_s)
+    return own if asked_s is None else min(max(asked_s, 0.0), patience.longest_asked_s)

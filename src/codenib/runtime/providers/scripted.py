@@ -1,0 +1,73 @@
+"""A model without a model: a function of the history in, replies out. For studies, tests and replays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+import msgspec
+
+from codenib.core.errors import ProviderError
+from codenib.runtime.messages import Message, Reply, ToolSpec, Usage
+from codenib.runtime.provider import Listener, Sampling
+
+#: The history, the tools and whether they may be called in; the assistant's message or a whole reply out.
+Decide = Callable[[Sequence[Message], Sequence[ToolSpec], bool], Message | Reply]
+
+
+class ScriptedProvider:
+    """Answers with what `decide` returns. Tokens of a plain message are counted with our own tokenizer."""
+
+    name = "scripted"
+
+    def __init__(self, decide: Decide, *, model: str = "scripted") -> None:
+        self.model = model
+        self._decide = decide
+
+    @classmethod
+    def of(cls, replies: Iterable[Message | Reply], *, model: str = "scripted") -> ScriptedProvider:
+        """Answers with these, one after another, whatever the history is."""
+        left = iter(replies)
+
+        def decide(messages: Sequence[Message], tools: Sequence[ToolSpec], may_call: bool) -> Message | Reply:
+            reply = next(left, None)
+            if reply is None:
+                raise ProviderError("the script has no further reply", hint="add replies to the script")
+            return reply
+
+        return cls(decide, model=model)
+
+    def complete(
+        self,
+        messages: Sequence[Message],
+        tools: Sequence[ToolSpec],
+        *,
+        sampling: Sampling,
+        listener: Listener,
+        may_call: bool = True,
+    ) -> Reply:
+        decided = self._decide(messages, tools, may_call)
+        if isinstance(decided, Reply):
+            return decided
+        listener.text(decided.text)
+        usage = Usage(count_prompt(messages, tools), count_message(decided))
+        return Reply(decided, "calls" if decided.calls else "end", usage, self.model)
+
+
+def count_prompt(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+    """Tokens of a prompt as JSON, by our own tokenizer: what a server that counts so would report."""
+    from codenib.serving.tokens import count
+
+    return sum(map(count_message, messages)) + sum(count(_json(tool)) for tool in tools)
+
+
+def count_message(message: Message) -> int:
+    """Tokens of a message: its text, and its calls as JSON."""
+    from codenib.serving.tokens import count
+
+    return count(message.text) + sum(
+        count(call.name) + count(_json(call.arguments)) for call in message.calls
+    )
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

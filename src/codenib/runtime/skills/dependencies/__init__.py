@@ -1,0 +1,1 @@
+"""Callers, callees, dependencies, and the shortest path between two symbols."""

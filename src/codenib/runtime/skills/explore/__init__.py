@@ -1,0 +1,1 @@
+"""A token-bounded pack of evidence for a question."""

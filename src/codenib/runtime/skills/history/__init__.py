@@ -1,0 +1,1 @@
+"""Who changed a file or lines of it."""

@@ -1,0 +1,1 @@
+"""Definitions and references from the graph, or from language servers."""

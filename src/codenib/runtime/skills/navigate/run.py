@@ -1,0 +1,63 @@
+"""`definition` and `references`: a name, or a name at a line, in; places with their lines out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from codenib.core.errors import InputError
+from codenib.core.symbols import NavigationAnswer
+from codenib.runtime.primitives import relative
+from codenib.runtime.tools import ToolResult
+from codenib.runtime.views import Contexts
+from codenib.serving.pins import Refresh
+
+# The paper's limits on what a provider returns to an agent.
+_DEFINITIONS, _REFERENCES = 8, 40
+
+
+def definition(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
+    """Where a name is declared."""
+    where, name = _asked(contexts, arguments)
+    answer = contexts.workspace.definition(
+        where, name=name, provider=contexts.navigation, limit=_DEFINITIONS, refresh=_refresh(contexts)
+    )
+    return _shown(contexts, answer)
+
+
+def references(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
+    """Where a name is used, its declaration included."""
+    where, name = _asked(contexts, arguments)
+    answer = contexts.workspace.references(
+        where, name=name, provider=contexts.navigation, limit=_REFERENCES, refresh=_refresh(contexts)
+    )
+    return _shown(contexts, answer)
+
+
+def _refresh(contexts: Contexts) -> Refresh:
+    """The graph must be the snapshot's own; a live server is asked whether there is one or not."""
+    return "never" if contexts.navigation == "static" else "auto"
+
+
+def _asked(contexts: Contexts, arguments: Mapping[str, Any]) -> tuple[str, str]:
+    path, line = arguments.get("path"), arguments.get("line")
+    if path is None and line is None:
+        return arguments["symbol"], ""
+    if path is None or line is None:
+        raise InputError("a place needs both a path and a line", hint="give path and line, or neither")
+    return f"{relative(contexts, path)}:{line}", arguments["symbol"]
+
+
+def _shown(contexts: Contexts, answer: NavigationAnswer) -> ToolResult:
+    lines = contexts.workspace.lines(answer)
+    rows = [
+        f"{place.path}:{place.line}: {line.strip()}"
+        for place, line in zip(answer.locations, lines, strict=True)
+    ]
+    more = answer.total - len(answer.locations)
+    if more:
+        rows.append(f"[{more} more]")
+    if answer.outside:
+        rows.append(f"[{answer.outside} outside the repository]")
+    text = "\n".join(rows) or "No place is known."
+    return ToolResult(text, f"{answer.provider} {answer.backend}", answer.total, more > 0)

@@ -1,0 +1,113 @@
+"""A lexical view in, its names looked up: which units are called so, which files end so."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib.views.lexical.read import LexicalView
+
+Array = NDArray[Any]
+_SPLIT = re.compile(r"\.|::|#|->| > ")
+_PLAIN = re.compile(r"[\w$]+")
+NOBODY = -1
+
+
+class Names:
+    """The last and the second last name of every unit, folded to lower case, and the files by their stem."""
+
+    def __init__(self, view: LexicalView) -> None:
+        self._view = view
+        self.leaves: list[str] = []
+        self._number: dict[str, int] = {}
+        leaf_parts: list[Array] = [np.zeros(0, np.int32)]
+        owner_parts: list[Array] = [np.zeros(0, np.int32)]
+        for data in view.segments:
+            pairs = [self._pair(text) for text in data.strings]
+            table = np.array(pairs or [(NOBODY, NOBODY)], np.int32)
+            rows = data.documents["name"].astype(np.int64)
+            leaf_parts.append(table[rows, 0])
+            owner_parts.append(table[rows, 1])
+        self.leaf = np.concatenate(leaf_parts)
+        self.owner = np.concatenate(owner_parts)
+        live = self.leaf[view.live]
+        self.counts = np.bincount(live[live >= 0], minlength=len(self.leaves))
+        self._order = np.argsort(self.leaf, kind="stable")
+        self._sorted = self.leaf[self._order]
+        held = set(view.file_of[view.live].tolist())
+        self._files = {path: number for number, path in enumerate(view.paths) if number in held}
+        self.stems: dict[str, list[int]] = {}
+        for path, number in self._files.items():
+            self.stems.setdefault(stem(path), []).append(number)
+
+    def number(self, name: str) -> int:
+        """The number of a leaf name; -1 when no unit is called so."""
+        return self._number.get(name.lower(), NOBODY)
+
+    def units(self, name: str) -> Array:
+        """The live units whose last name is `name`, in any case."""
+        number = self.number(name)
+        if number == NOBODY:
+            return self._order[:0]
+        first, last = np.searchsorted(self._sorted, [number, number + 1])
+        found = self._order[first:last]
+        return found[self._view.live[found]]
+
+    def files(self, path: str) -> list[int]:
+        """The files that a path in a text may mean: those that end like it, the longest agreement first."""
+        wanted = path.lower().split("/")
+        found = [
+            (agreement(wanted, self._view.paths[number]), number) for number in self.stems.get(stem(path), ())
+        ]
+        best = max((length for length, _ in found), default=0)
+        return [number for length, number in found if length == best and best > 0]
+
+    def lines(self, path: str) -> int:
+        """How many lines a file has, as far as units reach."""
+        first, last = np.searchsorted(self._view.file_of, [self._files[path], self._files[path] + 1])
+        return int(self._view.ends[first:last].max())
+
+    def unit_at(self, path: str, line: int) -> int | None:
+        """The live unit that holds a line of a file."""
+        file = self._files.get(path)
+        if file is None:
+            return None
+        view = self._view
+        first, last = np.searchsorted(view.file_of, [file, file + 1])
+        inside = (view.starts[first:last] <= line) & (view.ends[first:last] >= line)
+        found = np.flatnonzero(inside)
+        return int(first + found[-1]) if len(found) else None
+
+    def _pair(self, symbol: str) -> tuple[int, int]:
+        names = [part for part in _SPLIT.split(symbol) if _PLAIN.fullmatch(part)]
+        if not names:
+            return NOBODY, NOBODY
+        return self._intern(names[-1]), self._intern(names[-2]) if len(names) > 1 else NOBODY
+
+    def _intern(self, name: str) -> int:
+        key = name.lower()
+        number = self._number.get(key)
+        if number is None:
+            number = self._number[key] = len(self.leaves)
+            self.leaves.append(key)
+        return number
+
+
+def stem(path: str) -> str:
+    """The name of a file without folders and ending, in lower case."""
+    return path.rpartition("/")[2].partition(".")[0].lower() or path.lower()
+
+
+def agreement(wanted: Sequence[str], path: str) -> int:
+    """How many of a path's last parts agree; 0 when the file's own name does not."""
+    have = path.lower().split("/")
+    count = 0
+    for left, right in zip(reversed(wanted), reversed(have), strict=False):
+        if left != right:
+            break
+        count += 1
+    return count

@@ -1,0 +1,67 @@
+"""A query and documents in, a score for each pair by itself out: batches of like length through a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from codenib.core.errors import ProviderError
+from codenib.core.reranking import RerankerIdentity
+
+
+class Tokens(NamedTuple):
+    """A pair as its model reads it. `types` tell the query's tokens (0) from the document's (1)."""
+
+    ids: tuple[int, ...]
+    types: tuple[int, ...] = ()
+
+
+class PairModel(Protocol):
+    """A model of pairs; `score` raises `MemoryError` when the batch is too large for it."""
+
+    def encode(self, query: str, documents: Sequence[str]) -> list[Tokens]: ...
+
+    def score(self, batch: Sequence[Tokens]) -> list[float]: ...
+
+
+def _nothing() -> None:
+    """A device without a memory cache has nothing to release."""
+
+
+@dataclass(frozen=True, slots=True)
+class PointwiseReranker:
+    """Scores the longest pairs first, so that a batch too large fails at once; it then halves, down to one.
+
+    Equal pairs are scored once, and batches do not depend on the order of the documents: nor do the scores.
+    """
+
+    model: PairModel
+    identity: RerankerIdentity
+    batch_size: int
+    release_memory: Callable[[], None] = _nothing
+
+    def scores(self, query: str, documents: Sequence[str]) -> list[float]:
+        pairs = self.model.encode(query, documents)
+        order = sorted(set(pairs), key=lambda pair: (-len(pair.ids), pair))
+        found: dict[Tokens, float] = {}
+        start, size = 0, self.batch_size
+        while start < len(order):
+            batch = order[start : start + size]
+            try:
+                values = self.model.score(batch)
+            except MemoryError:
+                self.release_memory()
+                if size > 1:
+                    size //= 2
+                    continue
+                values = [math.nan]  # the paper gives such a document zero: the lowest score there is
+            found.update(zip(batch, values, strict=True))
+            start += len(batch)
+        if found and all(math.isnan(value) for value in found.values()):
+            raise ProviderError(
+                f"{self.identity.model} runs out of memory on every document",
+                hint="choose a smaller model, or our own: embedded",
+            )
+        return [found[pair] for pair in pairs]

@@ -1,0 +1,67 @@
+"""A file's facts in, the same facts with one numbering out: targets and lists in order of first use.
+
+However an engine came to its answers (a whole run, a part of it, unchanged ones moved by lines), equal facts
+have equal numbers, so that comparing them compares what they say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+
+from codenib.views.graph.facts import FileFacts
+
+Target = int | str
+
+
+def canonical(facts: FileFacts) -> FileFacts:
+    """Equal facts, numbered by first use; what nothing uses is gone."""
+    lists = list_contents(facts)
+    uses = facts.occurrences[:, 5:8]
+    order, first = np.unique(uses[uses >= 0], return_index=True)
+    numbers: dict[tuple[Target, ...], int] = {}
+    renumbered = np.full(len(lists) + 1, -1, np.int32)  # the last is -1's own
+    for old in order[np.argsort(first)].tolist():
+        renumbered[old] = numbers.setdefault(lists[old], len(numbers))
+    targets: dict[Target, int] = {}
+    for content in numbers:
+        for target in content:
+            targets.setdefault(target, len(targets))
+    relations = sorted(
+        {(kind, *(_key(facts.targets[side]) for side in ends)) for kind, *ends in facts.relations.tolist()}
+    )
+    for row in relations:
+        for side in row[1:]:
+            targets.setdefault(_target(side), len(targets))
+    occurrences = facts.occurrences.copy()
+    occurrences[:, 5:8] = renumbered[uses]
+    rows = [[kind, *(targets[_target(side)] for side in ends)] for kind, *ends in relations]
+    return replace(
+        facts,
+        targets=tuple(targets),
+        list_ptr=np.cumsum([0, *map(len, numbers)]).astype(np.int32),
+        list_items=np.array([targets[item] for content in numbers for item in content], np.int32),
+        occurrences=occurrences,
+        relations=np.array(rows, np.int32).reshape(-1, 3),
+    )
+
+
+def list_contents(facts: FileFacts) -> list[tuple[Target, ...]]:
+    """What each list holds, in one order."""
+    items = [facts.targets[at] for at in facts.list_items.tolist()]
+    at = facts.list_ptr.tolist()
+    return [
+        tuple(sorted(set(items[begin:end]), key=_key)) if end - begin > 1 else tuple(items[begin:end])
+        for begin, end in pairwise(at)
+    ]
+
+
+def _key(target: Target) -> tuple[int, str]:
+    """Nodes of the file first, in source order, then names."""
+    return (target, "") if isinstance(target, int) else (1 << 31, target)
+
+
+def _target(key: tuple[int, str]) -> Target:
+    return key[1] if key[0] == 1 << 31 else key[0]

@@ -1,0 +1,156 @@
+"""Two texts of a file and its declarations in, what the edit did to each declaration out. Pure.
+
+Hunks without context, as `git diff -U0` has them, say which lines changed. A *body* is the lines of a
+function or method that is not inside another; the other lines are loose. A body without a hunk only moves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import groupby
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib.core.facts import NodeFlag, NodeKind
+from codenib.views.graph.facts import FileFacts
+from codenib.views.graph.update import SymbolChange
+
+_BODIES = (NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.PROPERTY)
+_MOST_LINES = 4000  # between the first and the last changed line; more count as one hunk
+
+Hunk = tuple[int, int, int, int]  # old lines from, to; new lines from, to: 0-based, the ends exclusive
+
+
+class Edit:
+    """What turns one text into another, by lines."""
+
+    def __init__(self, old: bytes, new: bytes) -> None:
+        self.old = old.split(b"\n")
+        self.new = new.split(b"\n")
+
+    @cached_property
+    def hunks(self) -> list[Hunk]:
+        """The changed stretches, in order."""
+        old, new = self.old, self.new
+        most = min(len(old), len(new))
+        head = next((at for at in range(most) if old[at] != new[at]), most)
+        most -= head
+        tail = next((at for at in range(most) if old[-1 - at] != new[-1 - at]), most)
+        middle = (old[head : len(old) - tail], new[head : len(new) - tail])
+        if max(map(len, middle)) > _MOST_LINES:
+            return [(head, len(old) - tail, head, len(new) - tail)]
+        codes = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
+        return [(a + head, b + head, c + head, d + head) for tag, a, b, c, d in codes if tag != "equal"]
+
+    @cached_property
+    def line_map(self) -> NDArray[np.int32]:
+        """The new line of each old line; -1 where it changed or went."""
+        found = np.full(len(self.old), -1, np.int32)
+        at, shift = 0, 0
+        for begin, end, _, new_end in self.hunks:
+            found[at:begin] = np.arange(at, begin) + shift
+            at, shift = end, new_end - end
+        found[at:] = np.arange(at, len(self.old)) + shift
+        return found
+
+    def touched(self, side: int) -> set[int]:
+        """The changed lines of the old (0) or new (1) text; both neighbours where lines only came or went."""
+        found: set[int] = set()
+        for hunk in self.hunks:
+            begin, end = hunk[2 * side], hunk[2 * side + 1]
+            found.update(range(begin, end) if end > begin else (begin - 1, begin))
+        return found
+
+    def reaches(self, side: int, first: int, last: int) -> bool:
+        """Whether a hunk changes one of these lines, or puts or takes some between them."""
+        for hunk in self.hunks:
+            begin, end = hunk[2 * side], hunk[2 * side + 1]
+            if (begin <= last and end > first) if end > begin else first < begin <= last:
+                return True
+        return False
+
+
+@dataclass(frozen=True)
+class Body:
+    """The lines of one function that others can name."""
+
+    chain: str
+    first: int
+    last: int
+
+
+def bodies(facts: FileFacts) -> list[Body]:
+    """The bodies of a file, in order; one inside another is part of it."""
+    found: list[Body] = []
+    flags, kinds = facts.nodes[:, 9], facts.nodes[:, 0]
+    chosen = np.flatnonzero(((flags & NodeFlag.LOCAL) == 0) & np.isin(kinds, _BODIES))
+    rows = sorted((int(facts.nodes[at, 2]), -int(facts.nodes[at, 4]), int(at)) for at in chosen)
+    for first, last, at in rows:
+        if not found or first > found[-1].last:
+            found.append(Body(chain_of(facts, at), first, -last))
+    return found
+
+
+def chain_of(facts: FileFacts, node: int) -> str:
+    """The dotted names from the file down to a node."""
+    return facts.identities[node].partition("#")[2].rpartition(":")[0].partition(":")[0]
+
+
+def inside(lines: set[int], found: Sequence[Body]) -> list[Body] | None:
+    """The bodies that hold all these lines; None when some line is loose."""
+    hit: dict[Body, None] = {}
+    firsts = np.array([body.first for body in found], np.int64)
+    for line in lines:
+        at = int(np.searchsorted(firsts, line, side="right")) - 1
+        if at < 0 or line > found[at].last:
+            return None
+        hit[found[at]] = None
+    return sorted(hit, key=lambda body: body.first)
+
+
+def chains_in(facts: FileFacts, chosen: Sequence[Body]) -> list[str]:
+    """What is declared for others inside these bodies: they themselves, and fields that they set."""
+    lines, flags = facts.nodes[:, 6], facts.nodes[:, 9]
+    found = {body.chain for body in chosen}
+    for body in chosen:
+        here = (lines >= body.first) & (lines <= body.last) & ((flags & NodeFlag.LOCAL) == 0)
+        found.update(chain_of(facts, int(at)) for at in np.flatnonzero(here))
+    return sorted(found)
+
+
+def symbol_changes(old: FileFacts, new: FileFacts, edit: Edit) -> Iterator[SymbolChange]:
+    """What the edit did to each declaration that others can name, in the order of the new text."""
+    names = ({name: at for at, name in enumerate(facts.identities)} for facts in (old, new))
+    before, after = names
+    for name, at in after.items():
+        if new.nodes[at, 9] & NodeFlag.LOCAL or new.nodes[at, 0] == NodeKind.IMPORT:
+            continue
+        line, end = int(new.nodes[at, 2]), int(new.nodes[at, 4])
+        if name not in before:
+            yield _change(new, at, "added")
+            continue
+        was = old.nodes[before[name]]
+        by = line - int(was[2])
+        hit = edit.reaches(1, line, end) or edit.reaches(0, int(was[2]), int(was[4]))
+        yield _change(new, at, "affected" if hit else "shifted" if by else "unchanged", by)
+    for name, at in before.items():
+        if name not in after and not old.nodes[at, 9] & NodeFlag.LOCAL:
+            yield _change(old, at, "deleted")
+
+
+def _change(facts: FileFacts, at: int, change: str, by: int = 0) -> SymbolChange:
+    kind = NodeKind(int(facts.nodes[at, 0])).label
+    return SymbolChange(facts.path, chain_of(facts, at), kind, change, int(facts.nodes[at, 6]) + 1, by)
+
+
+def ranges(lines: Sequence[int]) -> list[tuple[int, int]]:
+    """Sorted lines as first and last of each unbroken run."""
+    found = []
+    for _, run in groupby(enumerate(lines), lambda pair: pair[1] - pair[0]):
+        numbers = [line for _, line in run]
+        found.append((numbers[0], numbers[-1]))
+    return found

@@ -1,0 +1,108 @@
+"""Facts of a file before an edit, and those after it with some lines resolved, in; the whole facts out.
+
+The paper's symbol repair: what lies in bodies that the edit does not reach is taken over, moved by lines, its
+targets in the file itself found again by identity; all else comes from the engine. Declarations are all there
+before the first occurrence is joined to one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from codenib.core.errors import CannotMaintain
+from codenib.views.graph.canonical import Target, canonical, list_contents
+from codenib.views.graph.classify import Body, Edit, ranges
+from codenib.views.graph.facts import FileFacts
+
+# Below this share of a file's lines that can stay, asking for the whole file costs the same.
+_LEAST = 0.3
+_FEW_LINES = 80
+
+_Row = tuple[list[int], list[tuple[Target, ...] | None]]
+
+
+@dataclass(frozen=True)
+class Repair:
+    """Which bodies of a file stay, and which lines are asked for."""
+
+    kept: tuple[tuple[Body, Body], ...]  # before and after
+    within: tuple[tuple[int, int], ...]
+
+
+def plan_repair(
+    edit: Edit, old: Sequence[Body], new: Sequence[Body], stays: Callable[[bytes], bool]
+) -> Repair | None:
+    """What can stay; None when it is not worth it. `stays` says whether a text means what it meant before."""
+    if len(edit.new) < _FEW_LINES:
+        return None
+    before = {body.chain: body for body in old}
+    kept = []
+    for body in new:
+        was = before.get(body.chain)
+        if was is None or was.last - was.first != body.last - body.first:
+            continue
+        lines = edit.line_map[was.first : was.last + 1]
+        if np.array_equal(lines, np.arange(body.first, body.last + 1)) and stays(
+            b"\n".join(edit.new[body.first : body.last + 1])
+        ):
+            kept.append((was, body))
+    covered = {line for _, body in kept for line in range(body.first, body.last + 1)}
+    if len(covered) < _LEAST * len(edit.new):
+        return None
+    asked = [line for line in range(len(edit.new) + 1) if line not in covered]
+    return Repair(tuple(kept), tuple(ranges(asked)))
+
+
+def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts, int]:
+    """The facts of the whole file, and how many occurrences were taken over."""
+    moved = _moved(old, part, repair)
+    lists: dict[tuple[Target, ...], int] = {}
+    targets: dict[Target, int] = {target: at for at, target in enumerate(part.targets)}
+    contents = list_contents(part)
+    rows: list[_Row] = [
+        (row[:5], [contents[at] if at >= 0 else None for at in row[5:]]) for row in part.occurrences.tolist()
+    ]
+    found = []
+    for place, held in sorted([*rows, *moved], key=lambda row: row[0]):
+        numbers = [-1 if each is None else lists.setdefault(each, len(lists)) for each in held]
+        found.append([*place, *numbers])
+    for content in lists:
+        for target in content:
+            targets.setdefault(target, len(targets))
+    whole = replace(
+        part,
+        targets=tuple(targets),
+        list_ptr=np.cumsum([0, *map(len, lists)]).astype(np.int32),
+        list_items=np.array([targets[item] for content in lists for item in content], np.int32),
+        occurrences=np.array(found, np.int32).reshape(-1, 8),
+    )
+    return canonical(whole), len(moved)
+
+
+def _moved(old: FileFacts, part: FileFacts, repair: Repair) -> list[_Row]:
+    """The occurrences of the bodies that stay, at their new lines."""
+    where = {name: at for at, name in enumerate(part.identities)}
+    contents = list_contents(old)
+
+    def again(target: Target) -> Target:
+        if isinstance(target, str) or target < 0:
+            return target
+        if (now := where.get(old.identities[target])) is None:
+            raise CannotMaintain(f"{old.path}: {old.identities[target]} is gone")
+        return now
+
+    known: dict[int, tuple[Target, ...] | None] = {-1: None}
+    lines = old.occurrences[:, 0]
+    found: list[_Row] = []
+    for was, body in repair.kept:
+        shift = body.first - was.first
+        chosen = old.occurrences[(lines >= was.first) & (lines <= was.last)]
+        for line, column, end, end_column, roles, *held in chosen.tolist():
+            for at in held:
+                if at not in known:
+                    known[at] = tuple(again(target) for target in contents[at])
+            found.append(([line + shift, column, end + shift, end_column, roles], [known[at] for at in held]))
+    return found

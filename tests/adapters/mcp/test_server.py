@@ -1,0 +1,169 @@
+"""The server's tools, resources and prompts, with the SDK's client in the same process."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, cast
+
+import pytest
+from mcp.client.client import Client
+from mcp.shared.exceptions import MCPError
+from tests.adapters.mcp.clients import facts_of, text_of, within
+from tests.gitrepo import GitRepo
+
+from codenib.serving.tokens import count
+
+DEFAULT = ["explore", "search", "definition", "references", "read", "status"]
+REST = [
+    "search_semantic", "search_bm25", "search_regex", "search_zoekt", "dependencies", "callers", "callees",
+    "route", "history", "map", "get_manifest",
+]  # fmt: skip
+
+
+def test_the_tool_list_is_small() -> None:
+    from codenib.adapters.mcp.about import INSTRUCTIONS
+    from codenib.adapters.mcp.early import EarlyAnswers
+
+    def cost(early: EarlyAnswers) -> int:
+        meta = {
+            "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+            "io.modelcontextprotocol/clientInfo": {"name": "t", "version": "1"},
+            "io.modelcontextprotocol/clientCapabilities": {},
+        }
+        message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {"_meta": meta}}
+        return count((early.answer(json.dumps(message).encode()) or b"").decode())
+
+    assert 300 < cost(EarlyAnswers(all_tools=False)) + count(INSTRUCTIONS) < 2500
+    assert cost(EarlyAnswers(all_tools=True)) < 5000
+
+
+def test_all_tools_are_there_when_asked_for(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        assert [tool.name for tool in (await client.list_tools()).tools] == DEFAULT + REST
+        found = await client.call_tool("search_regex", {"pattern": r"def \w+_price"})
+        assert "shop/cart.py:7 def total_price(self, currency):" in text_of(found)
+        drawn = await client.call_tool("map", {"max_tokens": 200})
+        assert "class Cart" in text_of(drawn)
+        routed = await client.call_tool("route", {"query": "convert currency", "k": 3})
+        assert "shop/currency.py:6 convert (matches" in text_of(routed)
+        manifest = await client.call_tool("get_manifest")
+        assert '"lexical"' in text_of(manifest)
+
+    within(shop.path, ask, all_tools=True)
+
+
+def test_a_missing_view_is_an_error_that_names_the_command(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        calls: dict[str, dict[str, Any]] = {
+            "callers": {"name": "convert"},
+            "callees": {"name": "convert"},
+            "dependencies": {"name": "convert"},
+            "search_semantic": {"query": "money"},
+            "search_zoekt": {"pattern": "money"},
+            "history": {"path": "shop/cart.py"},
+        }
+        views = {"search_semantic": "dense", "search_zoekt": "zoekt", "history": "history"}
+        for tool, arguments in calls.items():
+            answer = await client.call_tool(tool, arguments)
+            assert answer.is_error, tool
+            assert f"codenib index --views {views.get(tool, 'graph')}" in text_of(answer)
+
+    within(shop.path, ask, all_tools=True)
+
+
+def test_a_reply_says_its_snapshot_totals_provider_and_freshness_once(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        found = await client.call_tool("search", {"query": "price currency", "k": 1})
+        facts = facts_of(found)
+        assert facts["snapshot"]["commit"] == shop.head()
+        assert facts["snapshot"]["dirty"] is False
+        assert facts["provider"] == "lexical"
+        assert facts["fresh"] is True
+        assert facts["total"] > facts["shown"] == 1
+        assert facts["truncated"] is True
+        assert text_of(found).startswith(f"[1 of {facts['total']} units · lexical · {shop.head()[:7]}]")
+
+    within(shop.path, ask)
+
+
+def test_structured_content_comes_when_asked_for_and_carries_no_source_text(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        plain = await client.call_tool("explore", {"query": "total price"})
+        assert plain.structured_content is None
+        asked = await client.call_tool(
+            "explore",
+            {"query": "total price"},
+            meta=cast("Any", {"codenib/structured": True}),
+        )
+        assert text_of(asked) == text_of(plain)
+        assert facts_of(asked)["places"][0]["path"].startswith("shop/")
+        assert "sum(convert(" in text_of(asked)
+        assert "sum(convert(" not in json.dumps(asked.structured_content)
+
+    within(shop.path, ask)
+
+
+def test_a_position_may_be_a_path_a_line_nearby_and_a_name(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        for arguments in (
+            {"name": "convert"},
+            {"name": "convert", "path": "shop/cart.py", "line": 8},
+            {"name": "convert", "path": "shop/cart.py", "line": 3},
+            {"name": "convert", "path": "shop/cart.py"},
+            {"name": "shop.currency.convert", "path": "shop/cart.py", "line": "8"},
+        ):
+            answer = await client.call_tool("definition", arguments)
+            assert not answer.is_error, text_of(answer)
+            assert "shop/currency.py:6\n6 def convert(amount, currency):\n7     return" in text_of(answer)
+        used = await client.call_tool("references", {"name": "convert"})
+        assert facts_of(used)["total"] == 2
+        assert facts_of(used)["provider"] == "syntactic"
+        assert "by name alone" in text_of(used)
+
+    within(shop.path, ask)
+
+
+def test_wrong_arguments_are_tool_errors_that_say_what_is_right(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        for tool, arguments, said in (
+            ("search", {}, "needs query"),
+            ("search", {"query": "x", "limit": 3}, "no argument limit"),
+            ("search", {"query": "x", "k": "many"}, "k must be a whole number"),
+            ("search", {"query": "x", "k": 0}, "k is 1 to 200"),
+            ("search", {"query": "(", "regex": True}, "pattern"),
+            ("read", {"path": "no/such.py"}, "is not a file"),
+            ("read", {"path": "shop/cart.py", "start": 999}, "outside"),
+            ("definition", {}, "no name"),
+            ("definition", {"name": "nobody"}, "nothing is called"),
+            ("explore", {"query": "x", "max_tokens": 3}, "max_tokens is 50"),
+        ):
+            answer = await client.call_tool(tool, arguments)
+            assert answer.is_error, (tool, arguments)
+            assert said in text_of(answer)
+        with pytest.raises(MCPError, match="no tool is called 'nothing'"):
+            await client.call_tool("nothing", {})
+
+    within(shop.path, ask)
+
+
+def test_resources_and_prompts(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        await client.call_tool("search", {"query": "cart"})  # the index is there after it
+        assert {str(row.uri) for row in (await client.list_resources()).resources} == {
+            "codenib://status",
+            "codenib://manifest",
+        }
+        status = (await client.read_resource("codenib://status")).contents[0]
+        assert json.loads(status.text)["views"]["lexical"] == "fresh"  # type: ignore[union-attr]
+        manifest = (await client.read_resource("codenib://manifest")).contents[0]
+        assert json.loads(manifest.text)["files"] == 5  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="no resource"):
+            await client.read_resource("file:///etc/passwd")
+        names = [prompt.name for prompt in (await client.list_prompts()).prompts]
+        assert names == ["locate", "explain", "impact"]
+        prompt = await client.get_prompt("locate", {"issue": "prices {topic} are wrong"})
+        assert "prices {topic} are wrong" in prompt.messages[0].content.text  # type: ignore[union-attr]
+        with pytest.raises(MCPError, match="needs issue"):
+            await client.get_prompt("locate", {})
+
+    within(shop.path, ask)
