@@ -49,6 +49,9 @@ class RecordingEngine:
     ) -> Mapping[str, Mapping[str, str]]:
         return {}
 
+    def imports(self, paths: Sequence[str]) -> Mapping[str, list[str]]:
+        return {}
+
     def apart(self) -> frozenset[str]:
         return frozenset()
 

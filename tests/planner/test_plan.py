@@ -76,6 +76,9 @@ def test_a_question_is_weighted_and_an_issue_is_ranked_by_the_learned_model() ->
     assert plan("auto", ALL, 10).fusion == "weighted"
     assert plan("auto", ALL, 10, ISSUE).fusion == "learned"
     assert plan("hybrid", ALL, 10, ISSUE, fusion="rrf").fusion == "rrf"
+    words = plan("auto", {"ranked:lexical"}, 10, ISSUE)
+    assert (words.route, words.fusion) == (Route.LEXICAL, "learned")
+    assert plan("lexical", ALL, 10, ISSUE).fusion == ""
 
 
 def test_a_structural_question_goes_by_the_graph_where_it_is() -> None:

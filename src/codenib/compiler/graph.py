@@ -24,6 +24,7 @@ from codenib.units.languages import language_hint
 from codenib.views.graph.profile import Makers
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
+    from codenib.views.graph.groups import Memory
     from codenib.views.graph.view import GraphViewBuilder
 
 #: The tools and a repository's languages in, each group's backends out, the first choice first.
@@ -48,6 +49,7 @@ class GraphChoice:
         self._imported: ScipFile | None = None
         self._snapshot: SourceSnapshot | None = None
         self._workshop = Workshop()
+        self._memory: Memory | None = None
         self.tools = Toolbox(tools_folder())
 
     def settle(self, snapshot: SourceSnapshot) -> None:
@@ -75,15 +77,21 @@ class GraphChoice:
 
     def builder(self, *, independent: bool = False) -> GraphViewBuilder:
         """The builder of the view; an `independent` one uses no engine that stayed."""
+        from codenib.views.graph.groups import Memory
         from codenib.views.graph.view import GraphViewBuilder
 
         if independent:
             return GraphViewBuilder(self._made(), self._export, self._progress)
-        return GraphViewBuilder(self._made(), self._export, self._progress, self._desk, self._hold)
+        if self._memory is None:
+            self._memory = Memory()
+        return GraphViewBuilder(
+            self._made(), self._export, self._progress, self._desk, self._hold, self._memory
+        )
 
     def close(self) -> None:
-        """End the engines that stayed."""
+        """End the engines that stayed, and let go of the facts."""
         self._workshop.close()
+        self._memory = None
 
     @contextmanager
     def _hold(self, snapshot: SourceSnapshot) -> Iterator[Desk]:

@@ -167,6 +167,10 @@ class Engine(Protocol):
         """
         ...
 
+    def imports(self, paths: Sequence[str]) -> Mapping[str, list[str]]:
+        """What each imports, where the project's configuration leaves files out; else nothing."""
+        ...
+
     def apart(self) -> frozenset[str]:
         """Of the files that the project's configuration leaves out, those that it imports all the same."""
         ...

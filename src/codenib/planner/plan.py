@@ -35,7 +35,7 @@ EXPANSIONS = {Route.STRUCTURAL: ONE_HOP, Route.SEMANTIC: FUSED}
 RERANK = {"balanced": 20, "thorough": 30}
 QUESTION_WORDS = 40  # a text of one line with more words is an issue without line breaks
 #: Milliseconds that an operator costs where none was measured yet; those of a reranker are for one document.
-ASSUMED = {"lexical": 6.0, "semantic": 4.0, "learned": 15.0, "expand": 5.0, "rerank": 45.0}
+ASSUMED = {"lexical": 6.0, "semantic": 4.0, "learned": 25.0, "expand": 5.0, "rerank": 45.0}
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,10 @@ def _automatic(request: Request, capabilities: Collection[str]) -> Plan:
         reason = f"it asks for {asked.verb} of {asked.subject}"
         return Plan(Route.STRUCTURAL, request.k, reason, expansion=ONE_HOP, budget=request.budget)
     if not {_DENSE[1], f"{_DENSE[1]}:instant"} <= set(capabilities):
-        return Plan(Route.LEXICAL, request.k, "the only ranked view", budget=request.budget)
+        if _fusion(request) != "learned":
+            return Plan(Route.LEXICAL, request.k, "the only ranked view", budget=request.budget)
+        reason = "an issue's text, by the only ranked view and what it names, learned"
+        return Plan(Route.LEXICAL, request.k, reason, fusion="learned", budget=request.budget)
     fusion = _fusion(request)
     kind = "a short question" if _is_question(request.signals) else "an issue's text"
     reason = f"{kind}: words and vectors, {fusion}"
@@ -198,8 +201,8 @@ def _by_cost(request: Request, capabilities: Collection[str]) -> Iterator[Plan]:
                 yield replace(named, k_rerank=cut, reason=text)
         named = replace(named, reranker=None, k_rerank=0, reason=reason)
     yield named
-    if request.route == "auto" and named.route is not Route.LEXICAL:
-        if named.fusion == "learned" and request.fusion == "auto":
+    if request.route == "auto" and (named.route is not Route.LEXICAL or named.fusion):
+        if named.fusion == "learned" and named.route is Route.HYBRID and request.fusion == "auto":
             yield replace(named, fusion="weighted", reason="words and vectors, weighted")
         yield Plan(Route.LEXICAL, request.k, "words alone", budget=request.budget)
 
@@ -207,8 +210,10 @@ def _by_cost(request: Request, capabilities: Collection[str]) -> Iterator[Plan]:
 def _estimated(plan: Plan, costs: Mapping[str, float]) -> Plan:
     """What a plan costs: the sum of its operators."""
     total = costs["semantic"] if plan.route is Route.SEMANTIC else costs["lexical"]
-    if plan.route is Route.HYBRID:
-        total += costs["semantic"] + (costs["learned"] if plan.fusion == "learned" else 0.0)
+    if plan.fusion == "learned":
+        total = costs["learned"]  # it asks the views itself
+    elif plan.route is Route.HYBRID:
+        total += costs["semantic"]
     if plan.expansion:
         total += costs["expand"]
     if plan.reranker:

@@ -28,7 +28,7 @@ _RRF_POOL = 200
 # reranker is small: alone it ranks worse than what found the candidates, together they are better than both.
 # Rerankers that the caller named decide alone, as in the paper.
 BLEND = 0.5
-FILE_BLEND = 0.25
+FILE_BLEND = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ def _retrieved(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Eviden
         return _structural(run, k, level)
     if plan.route is Route.SEMANTIC:
         return _semantic(run, k, level)
-    if plan.route is Route.HYBRID and plan.fusion == "learned":
+    if plan.fusion == "learned":
         return _learned(run, k, level)
     if plan.route is Route.HYBRID and plan.fusion == "rrf":
         return _reciprocal(run, k, level)

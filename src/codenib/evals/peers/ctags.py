@@ -25,6 +25,7 @@ class Ctags:
 
     def build(self, checkout: Path, state: Path) -> Spent:
         tags = state / "tags.jsonl"
+        tags.unlink(missing_ok=True)  # it overwrites no file that is not in its own format
         return spend(
             ["ctags", "-R", "--output-format=json", "--fields=+ne", "--exclude=.git", "-f", str(tags), "."],
             place=checkout,

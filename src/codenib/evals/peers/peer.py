@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -55,6 +57,7 @@ class Peer(Protocol):
 
 
 NOTHING = Spent(0.0, 0.0, "")
+_LOOK_S = 0.002  # between two looks at a process's memory
 
 
 def spend(
@@ -79,16 +82,30 @@ def spend(
         if given is not None and process.stdin is not None:
             process.stdin.write(given.encode())
             process.stdin.close()
-        _, status, used = os.wait4(process.pid, 0)
+        memory_mb = _watch(process)
         seconds = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
         out.seek(0)
         errors.seek(0)
         text = out.read().decode("utf-8", "replace")
         if process.returncode not in good:
             said = errors.read().decode("utf-8", "replace").strip()[-300:]
-            raise ProviderError(f"{command[0]} ended with {process.returncode}: {said}")
-    return Spent(seconds, used.ru_maxrss / 1024, text)
+            raise ProviderError(f"{Path(command[0]).name} ended with {process.returncode}: {said}")
+    return Spent(seconds, memory_mb, text)
+
+
+def _watch(process: subprocess.Popen[bytes]) -> float:
+    """Wait for a process; the largest resident size that was seen of it, in MB.
+
+    The kernel's own account of a child counts what its parent held when it was forked, so it is no use here.
+    """
+    largest = 0.0
+    status = Path(f"/proc/{process.pid}/status")
+    while process.poll() is None:
+        with suppress(OSError):
+            found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text())
+            largest = max(largest, int(found[1]) / 1024 if found else 0.0)
+        time.sleep(_LOOK_S)
+    return largest
 
 
 def folder_mb(folder: Path) -> float:

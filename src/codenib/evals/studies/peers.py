@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import time
 from collections.abc import Sequence
@@ -90,7 +91,9 @@ def _row(common: Common, run: Run, row: LocalizeRow, peers: Sequence[Peer]) -> N
             try:
                 run.add("peer", _key(row, peer), {**about, **_measure(peer, row, place.absolute(), state)})
             except CodenibError as error:
-                run.add("peer", _key(row, peer), {**about, "error": error.message})
+                # Records go into reports, which carry no machine's paths.
+                said = re.sub(r"(/[\w.+-]+)+/", "…/", " ".join(error.message.split()))
+                run.add("peer", _key(row, peer), {**about, "error": said[-200:]})
             finally:
                 shutil.rmtree(state, ignore_errors=True)
                 run_git(place, "checkout-index", "-a", "-f", "-q")
@@ -161,7 +164,8 @@ def _report(
         "same scorer. **Build**: from nothing. **Update**: after a line was added to one file; tools without "
         "one build again. **Query**: a whole process per question, its start included, the median of "
         "two after "
-        "a first. **Memory**: the largest resident size of a process. **Tokens**: of the ten results "
+        "a first. **Memory**: the largest resident size seen of its main process. **Tokens**: of the "
+        "ten results "
         "as lines, "
         "by our own tokenizer. Tools that search for words get the issue's identifiers, the same for all.",
         f"{len({each['row'] for each in records})} of {len(rows)} rows, "
@@ -169,7 +173,12 @@ def _report(
         f"{'; '.join(f'{name} {version}' for name, version in versions.items())}.",
     )
     report.left_out += [f"{name}: not run, {why}." for name, why in lacking.items()]
-    report.left_out += [f"{each['peer']} on {each['row']}: {each['error']}" for each in errors]
+    failed: dict[str, list[Record]] = {}
+    for each in errors:
+        failed.setdefault(each["peer"], []).append(each)
+    report.left_out += [
+        f"{name}: failed on {len(found)} rows, first: {found[0]['error']}" for name, found in failed.items()
+    ]
     report.left_out.append("Tuning of the peers: they run with their defaults, and one adapter each.")
     groups: dict[str, list[Record]] = {}
     for each in records:

@@ -85,9 +85,13 @@ class ResidentEngine:
         request = {"surfaces": list(paths), "touched": list(touched), "entries": dict(entries or {})}
         for line in self._ask(request):
             row = json.loads(line)
-            imports = {"": " ".join(row["imports"])} if row["imports"] else {}
-            found[row["file"]] = {**row["surface"], **imports}
+            found[row["file"]] = row["surface"]
         return found
+
+    def imports(self, paths: Sequence[str]) -> dict[str, list[str]]:
+        """What each imports, where the project's configuration leaves files out; else nothing."""
+        rows = (json.loads(line) for line in self._ask({"imports": list(paths)}))
+        return {row["file"]: row["imports"] for row in rows}
 
     def apart(self) -> frozenset[str]:
         """Of the files that the project's configuration leaves out, those that it imports all the same."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -194,7 +195,7 @@ class Features:
         put("owner_named", self._leaf_named[owner])
         put("owner_title", self._leaf_title[owner])
         put("both_named", self._leaf_named[leaf] & self._leaf_named[owner])
-        put("mentioned", self._mentioned(leaf))
+        put("mentioned", self._mentioned)
         put("mentions", self._mentions(numbers))
         put("lines", np.log1p(self._lines(numbers)))
         put("rest", view.levels[numbers] == Level.L1)
@@ -248,12 +249,13 @@ class Features:
     def _put_history(self, out: Array, column: dict[str, int]) -> None:
         """How often a file was changed, and how long ago; files that are worked on are changed again."""
         history = self._seen.history
+        if history is None:
+            out[:, [column["churn"], column["recent"]]] = np.nan
+            return
         for row, number in enumerate(self.file_numbers.tolist()):
-            path = self._seen.view.paths[number]
-            churn = history.churn(path) if history is not None else 0
-            recent = min(history.recency(path), OLDEST_DAYS) if history is not None else np.nan
-            out[row, column["churn"]] = np.log1p(churn) if history is not None else np.nan
-            out[row, column["recent"]] = np.log1p(max(recent, 0.0))
+            churn, recency = history.worked_on(self._seen.view.paths[number])
+            out[row, column["churn"]] = np.log1p(churn)
+            out[row, column["recent"]] = np.log1p(max(min(recency, OLDEST_DAYS), 0.0))
 
     def _put_shares(self, out: Array, column: dict[str, int], leaf: Array) -> None:
         for row, number in enumerate(leaf.tolist()):
@@ -289,8 +291,10 @@ class Features:
     def _lines(self, numbers: Array) -> Array:
         return self._seen.view.ends[numbers] - self._seen.view.starts[numbers] + 1
 
-    def _mentioned(self, leaf: Array) -> Array:
-        """How many of the best units mention a unit's name, rarer names counting more."""
+    @cached_property
+    def _mentioned(self) -> Array:
+        """How many of the best units mention a candidate's name, rarer names counting more."""
+        leaf = self._seen.names.leaf[self.unit_numbers]
         counts = np.zeros(len(leaf))
         top = np.sort(self._top)
         seen: dict[int, int] = {}
@@ -298,23 +302,20 @@ class Features:
             if number < 0:
                 continue
             if number not in seen:
-                docs = self._holders(self._seen.names.leaves[number])
-                seen[number] = int(np.isin(top, docs, assume_unique=True).sum()) if len(docs) else 0
+                seen[number] = int(_among(top, self._holders(self._seen.names.leaves[number])).sum())
             counts[row] = seen[number] * self._rarity[number]
         return np.log1p(counts)
 
     def _mentioned_by_file(self) -> Array:
         counts = np.zeros(len(self._seen.view.marks))
-        leaf = self._seen.names.leaf[self.unit_numbers]
-        np.maximum.at(counts, self._seen.view.file_of[self.unit_numbers], self._mentioned(leaf))
+        np.maximum.at(counts, self._seen.view.file_of[self.unit_numbers], self._mentioned)
         return counts
 
     def _mentions(self, numbers: Array) -> Array:
         """How many of the best units' names a unit mentions."""
         counts = np.zeros(len(numbers))
         for leaf in set(self._seen.names.leaf[self._top].tolist()) - {-1}:
-            docs = self._holders(self._seen.names.leaves[leaf])
-            counts += self._rarity[leaf] * np.isin(numbers, docs)
+            counts += self._rarity[leaf] * _among(numbers, self._holders(self._seen.names.leaves[leaf]))
         return np.log1p(counts)
 
     def _holders(self, name: str) -> Array:
@@ -331,6 +332,14 @@ def _top(scores: Array, count: int, also: Array) -> Array:
     ordered = found[np.lexsort((found, -scores[found]))]
     more = np.setdiff1d(also, ordered)
     return np.concatenate([ordered, more[np.lexsort((more, -scores[more]))]])
+
+
+def _among(wanted: Array, ordered: Array) -> Array:
+    """Which of some numbers are in a sorted list."""
+    if not len(ordered):
+        return np.zeros(len(wanted), bool)
+    found: Array = ordered[np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)] == wanted
+    return found
 
 
 def _ratio(values: Array) -> Array:

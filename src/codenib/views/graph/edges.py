@@ -76,11 +76,12 @@ def enclosing(tables: Tables, occurrences: Ints) -> Ints:
     scopes, begins, ends, owner = scopes[sorting], begins[sorting], ends[sorting], owner[sorting]
     outer = _outer(begins, ends, owner)
     at = np.searchsorted(begins, place, side="right") - 1
-    while True:
-        wrong = (at >= 0) & ((ends[at] < place) | (owner[at] != files))
-        if not wrong.any():
-            break
-        at[wrong] = outer[at[wrong]]
+    left = np.flatnonzero(at >= 0)
+    while len(left):
+        held = at[left]
+        left = left[(ends[held] < place[left]) | (owner[held] != files[left])]
+        at[left] = outer[at[left]]
+        left = left[at[left] >= 0]
     return np.where(at >= 0, scopes[at], files + tables.files_at).astype(np.int32)
 
 

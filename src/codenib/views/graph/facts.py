@@ -59,6 +59,15 @@ class FileFacts:
             found.append(f"{plain}:{ordinal}" if ordinal else plain)
         return found
 
+    @cached_property
+    def referred(self) -> frozenset[str]:
+        """The other files that these facts name."""
+        return frozenset(
+            target.partition("#")[0]
+            for target in self.targets
+            if isinstance(target, str) and not target.startswith(OUTSIDE)
+        )
+
     def plain(self) -> tuple[object, ...]:
         """Everything as values that compare."""
         arrays = (self.nodes, self.list_ptr, self.list_items, self.occurrences, self.relations)

@@ -33,7 +33,6 @@ _MOST = 0.4
 _FEW = 12
 _WORD = re.compile(r"[^\W\d]\w*")
 Arm = Literal["symbol", "file"]
-_IMPORTS = ""  # the entry of a surface that holds what a file imports
 _CLASS = "(class)"  # ends the entry of a class's bases, type parameters and the like
 _IMPORT = "(import)"  # ends the entry of a name that a module imports
 _MADE = "__init__"
@@ -106,10 +105,9 @@ class Follower:
             return self._ask_all(engine, change, report)
         self._why = dict.fromkeys(change.changed, "edited") | dict.fromkeys(change.added, "new")
         self._limit(self._why)
-        apart = engine.apart()
+        imported = dict(engine.imports(sorted([*change.changed, *change.removed])))
         shown, known = self._compare(engine, change)
-        if apart != engine.apart():
-            raise CannotMaintain("files that the configuration leaves out are now imported, or no longer")
+        self._check_apart(engine, imported, dict(engine.imports(change.present)))
         self._ask(engine, change.present, known, shown)
         new = self._bind(change.removed)
         names = set(shown.all)
@@ -127,6 +125,19 @@ class Follower:
         every = sum(len(new[path].occurrences) for path in self._why if path in new)
         report.resolved = every - report.moved
         return [new[path] for path in sorted(new)]
+
+    def _check_apart(
+        self, engine: Engine, before: Mapping[str, list[str]], after: Mapping[str, list[str]]
+    ) -> None:
+        """Decline where other imports bring files in that the configuration leaves out, or let them go."""
+        if all((before.get(path) or []) == (after.get(path) or []) for path in before.keys() | after.keys()):
+            return
+        now = engine.apart()
+        self._desk.turn(self._desk.before)
+        was = engine.apart()
+        self._desk.turn(self._desk.after)
+        if now != was:
+            raise CannotMaintain("files that the configuration leaves out are now imported, or no longer")
 
     def _compare(self, engine: Engine, change: Change) -> tuple[Shown, dict[str, FileFacts | None]]:
         """How the surfaces of the edited files differ, and of which of them that is known.
@@ -228,7 +239,7 @@ class Follower:
         """Which files name which, before the edit."""
         users: dict[str, set[str]] = defaultdict(set)
         for path, each in self._old.items():
-            for other in referred(each):
+            for other in each.referred:
                 users[other].add(path)
         return users
 
@@ -290,11 +301,12 @@ class Follower:
 
     def _dangling(self, new: Mapping[str, FileFacts]) -> dict[str, str]:
         """Files that name a declaration which is no longer there."""
-        there = {name for path in self._why if path in new for name in new[path].identities}
         touched = self._why.keys() | (self._old.keys() - new.keys())
-        there |= {f"{path}#" for path in new}
+        there = {name for path in self._why if path in new for name in new[path].identities}
+        there |= {f"{path}#" for path in touched if path in new}
+        users = {user for path in touched for user in self._users.get(path, ())}
         found = {}
-        for path in new.keys() - self._why.keys():
+        for path in (users & new.keys()) - self._why.keys():
             for target in new[path].targets:
                 if not isinstance(target, str) or target[0] == OUTSIDE or target in there:
                     continue
@@ -317,7 +329,7 @@ class Follower:
         """The files that depend on one that was derived anew, directly or not, before or after the edit."""
         users: dict[str, set[str]] = {path: set(found) for path, found in self._users.items()}
         for path in self._why.keys() & new.keys():
-            for other in referred(new[path]):
+            for other in new[path].referred:
                 users.setdefault(other, set()).add(path)
         found: set[str] = set()
         left = list(self._why)
@@ -378,7 +390,7 @@ def changed_names(
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path, {}), after.get(path, {})
         for entry in sorted(old.keys() | new.keys()):
-            if old.get(entry) == new.get(entry) or entry == _IMPORTS:
+            if old.get(entry) == new.get(entry):
                 continue
             chain, _, mark = entry.partition(" ")
             owner, _, last = chain.rpartition(".")
@@ -407,15 +419,6 @@ def module_stem(path: str) -> str:
     """The name by which a module is imported: its file's, or its folder's."""
     pure = PurePosixPath(path)
     return pure.parent.name if pure.stem == "__init__" else pure.stem
-
-
-def referred(facts: FileFacts) -> set[str]:
-    """The other files that a file's facts name."""
-    return {
-        target.partition("#")[0]
-        for target in facts.targets
-        if isinstance(target, str) and not target.startswith(OUTSIDE)
-    }
 
 
 def entwined(facts: FileFacts) -> bool:

@@ -26,6 +26,29 @@ class Made:
     facts: tuple[FileFacts, ...]
 
 
+class Memory:
+    """The facts of the snapshot that was written last, for as long as the process lives.
+
+    Updates follow each other; reading a large repository's facts and naming its nodes again would take longer
+    than the edit's own part.
+    """
+
+    def __init__(self) -> None:
+        self._snapshot = ""
+        self._made: list[Made] = []
+        self._raw: dict[FileFacts, bytes] = {}
+
+    def recall(self, snapshot: str) -> tuple[list[Made], dict[FileFacts, bytes]] | None:
+        """The groups of a snapshot and their files' bytes; None when another was last."""
+        return (self._made, self._raw) if snapshot and snapshot == self._snapshot else None
+
+    def remember(self, snapshot: str, made: Sequence[Made], raw: Mapping[FileFacts, bytes]) -> None:
+        """Keep these instead."""
+        self._snapshot, self._made = snapshot, list(made)
+        there = {facts for group in made for facts in group.facts}
+        self._raw = {facts: data for facts, data in raw.items() if facts in there}
+
+
 def make_group(
     group: str, backends: Sequence[FactBackend], produce: Produce, root: Path, files: Sequence[str]
 ) -> Made:

@@ -100,7 +100,8 @@ class GroupMaintainer:
             made = Made(GroupFacts(group, base.about.backend, len(done), True, base.about.error), done)
         except (CannotMaintain, ProviderError) as error:
             self._desk.turn(self._desk.after)
-            self._desk.drop(group)
+            if why or isinstance(error, ProviderError):
+                self._desk.drop(group)
             report.how, report.why, report.confidence = REBUILT, error.message, BY_REBUILDING
             made = make_group(group, backends, self._produce, self._desk.root, files)
         report.seconds = time.perf_counter() - started - report.start_s
@@ -150,7 +151,8 @@ class GroupMaintainer:
         report = GroupUpdate(SYNTACTIC, KEPT, files=len(files))
         known = [facts.path for facts in base.facts] if base is not None else []
         if base is not None and sorted(known) == files and not touched.intersection(files):
-            self._update.groups.append(report)
+            if files:
+                self._update.groups.append(report)
             return base
         report.how, report.confidence = REBUILT, BY_REBUILDING
         report.why = "a file that only names are known of has changed"

@@ -6,7 +6,7 @@ syntactic group's name, so that nothing answers as if it were resolved; the reas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from itertools import pairwise
 from pathlib import Path
@@ -23,7 +23,7 @@ from codenib.views.graph.assemble import assemble
 from codenib.views.graph.canonical import canonical
 from codenib.views.graph.facts import Binder, FileFacts, decode, encode
 from codenib.views.graph.follow import Arm
-from codenib.views.graph.groups import Made, by_group, make_group, matters
+from codenib.views.graph.groups import Made, Memory, by_group, make_group, matters
 from codenib.views.graph.maintain import GroupMaintainer, WorkDesk
 from codenib.views.graph.profile import SYNTACTIC, Makers, identify
 from codenib.views.graph.read import FORMAT, GraphFile, GroupFacts
@@ -48,6 +48,7 @@ class GraphViewBuilder:
         progress: Progress,
         desk: OpenDesk | None = None,
         hold: Hold | None = None,
+        memory: Memory | None = None,
     ) -> None:
         """Without a `desk` only changes of prose can be followed; with `hold`, engines stay after a build."""
         self._makers = makers
@@ -55,6 +56,7 @@ class GraphViewBuilder:
         self._progress = progress
         self._desk = desk
         self._hold = hold
+        self._memory = memory or Memory()
         self._held: WorkDesk | None = None
         self.arm: Arm = "symbol"  # "file" replaces whole files, to compare the two
 
@@ -76,11 +78,15 @@ class GraphViewBuilder:
             with self._hold(snapshot) as self._held:
                 made = self._run(self._held.root, list(snapshot.files))
             self._held = None
-        return write_graph(made, out)
+        raw: dict[FileFacts, bytes] = {}
+        facts = write_graph(made, out, raw)
+        if self._hold is not None:
+            self._memory.remember(snapshot.id, made, raw)
+        return facts
 
     def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
         """Follow the edit group by group; a group that cannot be followed is rebuilt, the others are not."""
-        made, raw = read_facts(base)
+        made, raw = self._memory.recall(delta.base) or read_facts(base)
         paths = {file.path for file in (*delta.added, *delta.changed)} | set(delta.removed)
         update = GraphUpdate(delta.base, delta.target)
         if not any(matters(path) for path in paths):
@@ -94,6 +100,7 @@ class GraphViewBuilder:
             self._held = None
         facts = write_graph(made, out, raw)
         write_update(update, out)
+        self._memory.remember(delta.target, made, raw)
         return facts
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:
@@ -144,11 +151,12 @@ class GraphViewBuilder:
         return backend.produce(root, files, self._progress, trusted=self._makers.trusted)
 
 
-def write_graph(made: Sequence[Made], out: Path, raw: Mapping[FileFacts, bytes] | None = None) -> ViewFacts:
-    """Write facts and assembled graph into `out`; `raw` has the bytes of facts that were read."""
+def write_graph(made: Sequence[Made], out: Path, raw: dict[FileFacts, bytes] | None = None) -> ViewFacts:
+    """Write facts and assembled graph into `out`; `raw` has bytes of facts, and gets those that it lacks."""
     facts = sorted((each for group in made for each in group.facts), key=lambda each: each.path)
-    known = raw or {}
-    records = [known.get(each) or encode(each) for each in facts]
+    known = {} if raw is None else raw
+    known.update({file: encode(file) for file in facts if file not in known})
+    records = [known[file] for file in facts]
     (out / "facts.bin").write_bytes(b"".join(records))
     np.save(out / "facts_at.npy", np.cumsum([0, *map(len, records)], dtype=np.int64))
     counts = assemble(facts, out)

@@ -4,7 +4,8 @@
 //   {"lines": PATHS, "within": RANGES}      a line of facts for each; of a file in RANGES only the names on its lines
 //   {"nodes": PATHS}                        the declarations of each
 //   {"surfaces": PATHS, "touched": NAMES, "entries": CHAINS}
-//                                           what others see of each, and what it imports; of a file in CHAINS only these
+//                                           what others see of each; of a file in CHAINS only these
+//   {"imports": PATHS}                      what each imports, where the configuration leaves files out; else nothing
 //   {"apart": true}                         of the files that the configuration leaves out, those that are imported
 // After each answer comes {"end": COUNT}; {"error": REASON} when it failed.
 
@@ -34,6 +35,13 @@ class Server {
         if (request.apart) {
             writeAll(JSON.stringify({ apart: this.others.size > 0 ? [...this.maker.reach.imported()].sort() : [] }) + "\n");
             return 1;
+        }
+        if (request.imports) {
+            for (const file of request.imports) {
+                const known = this.others.size > 0 && this.files.has(file);
+                writeAll(JSON.stringify({ file, imports: known ? this.maker.reach.importsOf(file) : [] }) + "\n");
+            }
+            return request.imports.length;
         }
         if (request.nodes) {
             request.nodes.forEach((file) => writeAll(JSON.stringify({ file, ...this.maker.nodesOf(file) }) + "\n"));
@@ -86,8 +94,7 @@ class Server {
         for (const file of paths) {
             const there = this.files.has(file);
             const surface = there ? this.surface.of(file, touched, entries[file]) : {};
-            const imports = there && this.others.size > 0 ? this.maker.reach.importsOf(file) : [];
-            writeAll(JSON.stringify({ file, surface, imports }) + "\n");
+            writeAll(JSON.stringify({ file, surface }) + "\n");
             this.maker.letGo();
         }
         return paths.length;
