@@ -42,7 +42,7 @@ def run_killed(repository: Path, delay_s: float, *arguments: str) -> None:
 def published(repository: Path) -> tuple[Answer, list[str]]:
     """What the published manifest answers to a new process, with the text of each result."""
     with codenib.open(repository) as workspace:
-        answer = workspace.search(_WORD, refresh="never")
+        answer = workspace.search(_WORD, route="lexical", refresh="never")
         return answer, workspace.texts(answer.items, at_snapshot=answer.snapshot.id)
 
 

@@ -94,7 +94,7 @@ def test_the_reranker_reads_by_budget_and_only_where_it_is_installed() -> None:
     assert plan("auto", ALL, 10, ISSUE, budget="fast").reranker is None
     assert plan("auto", ALL, 10, ISSUE, budget="balanced").reranker is None
     thorough = plan("auto", ALL, 10, ISSUE, budget="thorough")
-    assert (thorough.reranker, thorough.k_rerank) == ("embedded", RERANK["thorough"])
+    assert (thorough.reranker, thorough.k_rerank) == ("embedded", RERANK)
     assert plan("auto", ALL - {"rerank:embedded"}, 10, ISSUE, budget="thorough").reranker is None
     assert plan("auto", ALL, 10, ISSUE, budget="thorough", reranker="none").reranker is None
 
@@ -118,7 +118,7 @@ def test_a_millisecond_budget_takes_the_most_that_fits(milliseconds: int, route:
 def test_measured_costs_take_the_place_of_assumed_ones() -> None:
     request = Request(read_signals(ISSUE), budget="100ms")
     assert make_plan(request, ALL, {"learned": 400.0}).fusion == "weighted"
-    assert make_plan(request, ALL, {"rerank:embedded": 1.0}).k_rerank == RERANK["thorough"]
+    assert make_plan(request, ALL, {"rerank:embedded": 1.0}).k_rerank == RERANK
 
 
 def test_a_budget_that_nothing_fits_takes_the_cheapest_and_says_so() -> None:

@@ -13,10 +13,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
-from codenib.planner.signals import Signals
+
+if TYPE_CHECKING:  # its patterns take ten milliseconds to compile, and most commands plan nothing
+    from codenib.planner.signals import Signals
 
 ROUTES = ("auto", *(route.value for route in Route))
 BUDGETS = ("fast", "balanced", "thorough")
@@ -32,7 +35,7 @@ _NEEDS = {
 }
 ONE_HOP, FUSED = "one-hop", "dense-graph"
 EXPANSIONS = {Route.STRUCTURAL: ONE_HOP, Route.SEMANTIC: FUSED}
-RERANK = {"balanced": 20, "thorough": 30}
+RERANK = 30  # the cut before reranking
 QUESTION_WORDS = 40  # a text of one line with more words is an issue without line breaks
 #: Milliseconds that an operator costs where none was measured yet; those of a reranker are for one document.
 ASSUMED = {"lexical": 6.0, "semantic": 4.0, "learned": 25.0, "expand": 5.0, "rerank": 45.0}
@@ -180,13 +183,11 @@ def _reranking(request: Request, capabilities: Collection[str]) -> tuple[str | N
     if request.reranker == "none":
         return None, 0
     if request.reranker is not None:
-        return request.reranker, request.k_rerank or RERANK["thorough"]
-    wanted = request.budget == "thorough" or (
-        request.budget == "balanced" and _is_question(request.signals) and not request.signals.names_code
-    )
-    if not wanted or "rerank:embedded" not in capabilities or request.route == "structural":
+        return request.reranker, request.k_rerank or RERANK
+    installed = "rerank:embedded" in capabilities and request.route != "structural"
+    if request.budget != "thorough" or not installed:
         return None, 0
-    return "embedded", request.k_rerank or RERANK[request.budget]
+    return "embedded", request.k_rerank or RERANK
 
 
 def _by_cost(request: Request, capabilities: Collection[str]) -> Iterator[Plan]:

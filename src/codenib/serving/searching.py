@@ -12,7 +12,6 @@ from codenib.core.answers import Answer, Plan, Route
 from codenib.core.errors import InputError
 from codenib.core.views import Status, ViewKind
 from codenib.planner.plan import Request, make_plan
-from codenib.planner.signals import read_signals
 from codenib.serving.paths import path_filter
 from codenib.serving.report import coverage_of
 
@@ -133,6 +132,8 @@ class Searching(ABC):
             from codenib.serving.rerankers.choose import parse_reranker
 
             parse_reranker(reranker)  # a wrong name fails before any work
+        from codenib.planner.signals import read_signals
+
         return Request(read_signals(query), k, route, budget, fusion, reranker, cut, expand)
 
     def _first_view(self, request: Request) -> ViewKind:

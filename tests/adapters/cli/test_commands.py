@@ -88,7 +88,7 @@ def test_a_fresh_repository_has_nothing_added(terminal: Terminal) -> None:
     assert (status["fresh"], status["added"], status["changed"], status["removed"]) == (True, 0, 0, 0)
     terminal.repository.commit({}, "empty")
     update = terminal.json("update")
-    assert update["done"] == {"lexical": "reused", "trigram": "reused", "dense": "reused"}
+    assert update["done"] == {"lexical": "reused", "trigram": "reused"}
     assert update["files"]["added"] == 0
 
 
@@ -166,16 +166,16 @@ def test_units_are_listed(terminal: Terminal) -> None:
 
 def test_index_update_status_and_verify_agree(terminal: Terminal) -> None:
     first = terminal.json("index")
-    assert first["done"] == {"lexical": "built", "trigram": "built", "dense": "built"}
+    assert first["done"] == {"lexical": "built", "trigram": "built"}
     again = terminal.json("update")
     assert (again["changed"], again["derived_blobs"]) == (False, 0)
     terminal.repository.write("src/logout.py", "def logout(user):\n    drop_session(user)\n")
     stale = terminal.json("status")
     assert (stale["fresh"], stale["added"]) == (False, 1)
     update = terminal.json("update")
-    assert update["done"] == {"lexical": "maintained", "trigram": "maintained", "dense": "maintained"}
+    assert update["done"] == {"lexical": "maintained", "trigram": "maintained"}
     assert update["derived_blobs"] == 1
-    assert terminal.json("verify")["differences"] == {"lexical": [], "trigram": [], "dense": []}
+    assert terminal.json("verify")["differences"] == {"lexical": [], "trigram": []}
 
 
 def test_gc_and_doctor_report(terminal: Terminal) -> None:

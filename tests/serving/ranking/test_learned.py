@@ -18,7 +18,7 @@ FILES = {
         "    def total(self, currency):\n        return sum(self.prices) * rate(currency)\n"
     ),
     "shop/rates.py": "def rate(currency):\n    return TABLE[currency]\n\n\ndef refresh():\n    fetch()\n",
-    "shop/mail.py": "def send(letter):\n    deliver(letter)\n\n\ndef total(letters):\n    return len(letters)\n",
+    "shop/mail.py": "def send(letter):\n    deliver(letter)\n\n\ndef total(letters):\n    return 1\n",
     "tests/test_cart.py": "def test_total_of_a_cart_in_a_currency():\n    assert Cart().total('EUR') == 0\n",
 }
 STORY = "Wrong amount is shown\nThe sum of the cart is wrong for every customer since the last release.\n"

@@ -40,7 +40,7 @@ def test_an_installed_package_opens(tmp_path: Path) -> None:
 def test_without_the_package_the_install_command_is_told() -> None:
     said = opened("import sys; sys.modules['codenib_reranker'] = None")
     assert said.startswith("ProviderError the package codenib-reranker is not installed")
-    assert said.endswith("| pip install 'codenib[rerank]'")
+    assert said.endswith("| pip install ./models/codenib-reranker '.[onnx]'")
 
 
 def test_a_package_without_its_model_is_told(tmp_path: Path) -> None:

@@ -43,7 +43,7 @@ def index(
     json_output: bool,
 ) -> None:
     """Build the views of this repository, from the nearest snapshot that has them."""
-    wanted = parse_views(views) if views else (*DEFAULT_VIEWS, ViewKind.DENSE)
+    wanted = parse_views(views) if views else DEFAULT_VIEWS
     with opened(repository, quiet=json_output) as (workspace, progress):
         outcome = workspace.index(
             wanted, at=at, rebuild=rebuild, embedder=embedder, family=family, documents=documents, trust=trust

@@ -19,7 +19,8 @@ from codenib.views.dense.embedders.onnx import find_model
 
 PACKAGE = "codenib_reranker"
 DISTRIBUTION = "codenib-reranker"
-EXTRA_HINT = "pip install 'codenib[rerank]'"
+# Not on a registry yet: the folder is in this repository.
+EXTRA_HINT = "pip install ./models/codenib-reranker '.[onnx]'"
 
 _unpacked = ExitStack()  # a package inside a zip file is unpacked for as long as the process lives
 
