@@ -9,34 +9,38 @@ import re
 from collections.abc import Callable
 from typing import Literal
 
-from codenib.core.answers import Answer, Evidence, RegexAnswer
+from codenib.core.answers import Evidence, RegexAnswer
 from codenib.core.navigation import Location, Position
 from codenib.serving.places import words_of
 
 _SEPARATORS = re.compile(r"::|[.#/:]")
-_UNITS = 200  # looked at for declarations of a name: its own units rank first
 
 
-class Names:
-    """Looks names up with the ranked and the exact search of one repository."""
+class ByName:
+    """Looks names up in the units and the text of one repository.
+
+    `named` gives the units whose last name is one, in any case, and the snapshot that they are of.
+    """
 
     def __init__(
         self,
-        search: Callable[[str], Answer],
+        named: Callable[[str], tuple[list[Evidence], str]],
         regex: Callable[[str], RegexAnswer],
         texts: Callable[[list[Evidence], str], list[str]],
     ) -> None:
-        self._search = search
+        self._named = named
         self._regex = regex
         self._texts = texts
 
     def declarations(self, symbol: str) -> list[Position]:
         """Where units with this (dotted) name begin to say it."""
         parts = [part for part in _SEPARATORS.split(symbol) if part]
-        answer = self._search(" ".join(parts))
-        units = [item for item in answer.items if _fits(item, parts)]
+        if not parts:
+            return []
+        named, snapshot = self._named(parts[-1])
+        units = [item for item in named if _fits(item, parts)]
         found = []
-        for unit, text in zip(units, self._texts(units, answer.snapshot.id), strict=True):
+        for unit, text in zip(units, self._texts(units, snapshot), strict=True):
             for offset, line in enumerate(text.split("\n")):
                 columns = [column for column, word in words_of(line) if word == parts[-1]]
                 if columns:

@@ -13,7 +13,7 @@ from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.navigation import Position
 from codenib.core.symbols import NavigationAnswer, Provider
 from codenib.core.views import ViewKind
-from codenib.serving.byname import Names, name_at
+from codenib.serving.byname import ByName, name_at
 from codenib.serving.pins import Pins, Refresh
 from codenib.serving.places import ambiguous, parse_place, position_in
 
@@ -30,7 +30,7 @@ _BUILD = "codenib index --views graph"
 class Navigator:
     """Navigation of one repository."""
 
-    def __init__(self, compiler: IndexCompiler, pins: Pins, names: Names) -> None:
+    def __init__(self, compiler: IndexCompiler, pins: Pins, names: ByName) -> None:
         self._compiler = compiler
         self._pins = pins
         self._names = names

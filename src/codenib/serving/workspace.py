@@ -378,16 +378,24 @@ class Workspace(Budgeted):
     @property
     def _navigator(self) -> Navigator:
         if self._navigating is None:
-            from codenib.serving.byname import Names
+            from codenib.serving.byname import ByName
             from codenib.serving.navigator import Navigator
 
-            names = Names(
-                lambda query: self.search(query, k=200, route="lexical", tests="include"),
+            names = ByName(
+                self._named,
                 lambda pattern: self.regex(pattern, k=None),
                 lambda items, snapshot: self.texts(items, at_snapshot=snapshot),
             )
             self._navigating = Navigator(self._compiler, self._pins, names)
         return self._navigating
+
+    def _named(self, name: str) -> tuple[list[Evidence], str]:
+        """The units whose last name is `name`, in any case, and the snapshot that they are of."""
+        from codenib.serving.evidence import unit_evidence
+
+        pinned, _ = self._pins.pin(ViewKind.LEXICAL, None, "auto")
+        units = pinned.names.units(name).tolist()
+        return [unit_evidence(pinned.lexical, unit, 0.0, ()) for unit in units], pinned.ref.id
 
     def _node(self, pinned: Pinned, where: str | Position, name: str) -> int:
         """The node of the graph that `where` means; a path means its file."""
