@@ -95,7 +95,9 @@ def test_the_reranker_reads_by_budget_and_only_where_it_is_installed() -> None:
     assert plan("auto", ALL, 10, ISSUE, budget="balanced").reranker is None
     thorough = plan("auto", ALL, 10, ISSUE, budget="thorough")
     assert (thorough.reranker, thorough.k_rerank) == ("embedded", RERANK)
-    assert plan("auto", ALL - {"rerank:embedded"}, 10, ISSUE, budget="thorough").reranker is None
+    without = plan("auto", ALL - {"rerank:embedded"}, 10, ISSUE, budget="thorough")
+    assert without.reranker is None
+    assert without.reason.endswith("no reranker is installed")
     assert plan("auto", ALL, 10, ISSUE, budget="thorough", reranker="none").reranker is None
 
 

@@ -127,7 +127,10 @@ def _choose(request: Request, capabilities: Collection[str]) -> Plan:
     plan = _routed(request, capabilities)
     reranker, cut = _reranking(request, capabilities)
     if reranker is None:
-        return plan
+        lacking = (
+            request.budget == "thorough" and request.reranker is None and plan.route is not Route.STRUCTURAL
+        )
+        return replace(plan, reason=f"{plan.reason}; no reranker is installed") if lacking else plan
     return replace(
         plan,
         k_rerank=cut,
