@@ -39,7 +39,10 @@ PEERS: tuple[Peer, ...] = (
     Ctags(),
     Zoekt(),
     Semble(),
-    Absent("reference implementation", "no adapter yet: it needs an environment of its own, and models"),
+    Absent(
+        "reference implementation",
+        "no adapter yet: it fetches its parsers from the network when it first indexes",
+    ),
     Absent("Serena", "it answers navigation, not localization; the navigation study has live servers"),
 )
 
