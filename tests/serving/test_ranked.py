@@ -49,6 +49,8 @@ def test_seeds_bring_their_neighbours_in(workspace: Workspace) -> None:
     assert found[:2] == ["shop/page.py", "shop/cart.py"]
     files = workspace.search("page", route="structural", level="file").items
     assert [item.path for item in files][:2] == ["shop/page.py", "shop/cart.py"]
+    scores = [item.score for item in workspace.search("page", route="structural").items]
+    assert scores == sorted(scores, reverse=True)
     only = workspace.search("page", route="structural", paths=["shop/page.py"]).items
     assert {item.path for item in only} == {"shop/page.py"}
 
@@ -88,6 +90,21 @@ def test_reciprocal_ranks_are_an_option_of_hybrid(shop: GitRepo) -> None:
 def test_a_wrong_reranker_fails_before_any_work(shop: GitRepo, spec: str) -> None:
     with Workspace(shop.path) as workspace, pytest.raises(InputError):
         workspace.search("currency", reranker=spec, refresh="never")
+
+
+def test_our_own_reranker_reorders_the_first_and_leaves_files_alone(shop: GitRepo) -> None:
+    pytest.importorskip("codenib_reranker", reason="make setup installs models/codenib-reranker")
+    question = "the price of everything in another currency"
+    with Workspace(shop.path) as workspace:
+        plain = workspace.search(question, tests="include")
+        read = workspace.search(question, tests="include", budget="thorough")
+        assert (read.plan.reranker, plain.plan.reranker) == ("embedded", None)
+        assert {item.symbol for item in read.items} == {item.symbol for item in plain.items}
+        assert [item.score for item in read.items] == sorted((i.score for i in read.items), reverse=True)
+        assert [item.score for item in read.items] != [item.score for item in plain.items]
+        assert workspace.costs()["rerank:embedded"] > 0
+        files = [workspace.search(question, level="file", budget=b).items for b in ("fast", "thorough")]
+    assert files[0] == files[1]
 
 
 def test_a_route_whose_view_cannot_be_is_refused_never_changed(shop: GitRepo) -> None:

@@ -28,7 +28,6 @@ _RRF_POOL = 200
 # reranker is small: alone it ranks worse than what found the candidates, together they are better than both.
 # Rerankers that the caller named decide alone, as in the paper.
 BLEND = 0.5
-FILE_BLEND = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,7 +102,7 @@ def _semantic(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evidenc
         return ranked, items
     with run.costs.timed("expand"):
         found = _accepted(run, fused(run.pinned, items))
-    return _cut(run, found, k, level, ranked.total)
+    return _cut(run, found, k, level, ranked.total, scored=True)
 
 
 def _structural(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evidence, ...]]:
@@ -115,7 +114,7 @@ def _structural(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evide
         ranked, pool = search_pinned(run.pinned, run.query, plan, "unit", run.tests, run.accepts)
     with run.costs.timed("expand"):
         found = _accepted(run, expanded(run.pinned, pool, run.signals.structural))
-    return _cut(run, found, k, level, max(ranked.total, len(found)))
+    return _cut(run, found, k, level, max(ranked.total, len(found)), scored=False)
 
 
 def _accepted(run: Run, items: Sequence[Evidence]) -> list[Evidence]:
@@ -127,9 +126,9 @@ def _accepted(run: Run, items: Sequence[Evidence]) -> list[Evidence]:
 
 
 def _cut(
-    run: Run, items: Sequence[Evidence], k: int, level: LevelName, total: int
+    run: Run, items: Sequence[Evidence], k: int, level: LevelName, total: int, *, scored: bool
 ) -> tuple[Ranked, tuple[Evidence, ...]]:
-    """The first `k` of an order of units, as units or as their files. Scores fall with the place."""
+    """The first `k` of an order of units, as units or their files; not `scored`: by place alone, 1/place."""
     if level == "file":
         files: dict[str, Evidence] = {}
         for item in items:
@@ -142,7 +141,8 @@ def _cut(
         numbers = {item.path: run.pinned.names.lines(item.path) for item in items[:k]}
         items = [replace(item, end_line=numbers[item.path]) for item in items[:k]]
     shown = tuple(
-        replace(item, score=item.score or round(1.0 / place, 6)) for place, item in enumerate(items[:k], 1)
+        item if scored else replace(item, score=round(1.0 / place, 6))
+        for place, item in enumerate(items[:k], 1)
     )
     return Ranked((), tuple(item.score for item in shown), total), shown
 
@@ -209,12 +209,17 @@ def _reciprocal(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evide
 
 
 def _reranked(run: Run) -> tuple[Ranked, tuple[Evidence, ...]]:
-    """The first k′ units read by the reranker; files follow the units that were read."""
+    """The first k′ units read by the reranker; files follow the units, but not those that our own one read.
+
+    Moving files by what our own reranker reads lost a point of recall on the development rows.
+    """
     from codenib.serving.rerankers.documents import documents_of
     from codenib.serving.rerankers.operator import rerank
 
     assert run.reranker is not None
     cut, k = run.plan.k_rerank, run.plan.k_retrieve
+    if run.level == "file" and run.plan.reranker == "embedded":
+        return _retrieved(run, k, "file")
     ranked, items = _retrieved(run, max(cut, k), "unit")
 
     def documents(head: Sequence[Evidence]) -> list[str]:
@@ -229,37 +234,16 @@ def _reranked(run: Run) -> tuple[Ranked, tuple[Evidence, ...]]:
     read = dict(zip(map(_key, second.items), second.scores, strict=False))
     lowest = min(second.scores, default=0.0)
     standing = _standard([read.get(_key(item), lowest) for item in head])
-    if run.level == "file":
-        return _files_after(_retrieved(run, max(k, cut), "file"), head, standing, k)
     order = list(second.items)
     if name == "embedded":
         total = np.array(_standard([item.score for item in head])) + BLEND * np.array(standing)
         by_both = sorted(range(len(head)), key=lambda row: -float(total[row]))
         order = [replace(head[row], score=round(float(total[row]), 6)) for row in by_both] + order[cut:]
-    shown = tuple(order[:k])
-    return Ranked((), tuple(item.score for item in shown), ranked.total), shown
+    return _cut(run, order, k, run.level, ranked.total, scored=name == "embedded")
 
 
 def _key(item: Evidence) -> tuple[str, int]:
     return item.path, item.start_line
-
-
-def _files_after(
-    files: tuple[Ranked, tuple[Evidence, ...]], read: Sequence[Evidence], standing: Sequence[float], k: int
-) -> tuple[Ranked, tuple[Evidence, ...]]:
-    """Files rise by how far the best of their read units stands out."""
-    ranked, items = files
-    gain: dict[str, float] = {}
-    for item, value in zip(read, standing, strict=True):
-        gain[item.path] = max(gain.get(item.path, 0.0), value)
-    spread = float(np.std([item.score for item in items[:30]])) if items else 0.0
-    scored = [
-        replace(item, score=round(item.score + FILE_BLEND * spread * gain.get(item.path, 0.0), 6))
-        for item in items
-    ]
-    order = sorted(range(len(scored)), key=lambda row: -scored[row].score)
-    shown = tuple(scored[row] for row in order[:k])
-    return Ranked((), tuple(item.score for item in shown), ranked.total), shown
 
 
 def _standard(values: Sequence[float]) -> list[float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -133,6 +134,7 @@ class AnthropicProvider:
                 max_retries=0,
                 timeout=self._patience.timeout_s,
             )
+            weakref.finalize(self, self._open.close)  # its connections end with us
         return self._open
 
 
