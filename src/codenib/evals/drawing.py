@@ -89,8 +89,12 @@ def operating_points(
 
 
 def plain_ticks(axes: Any) -> None:
-    """`10` instead of a power, on a logarithmic axis of times."""
+    """`10`, `20` and `50` instead of powers, on a logarithmic axis of times."""
+    from matplotlib.ticker import LogLocator
+
     axes.xaxis.set_major_formatter("{x:g}")
+    axes.xaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
+    axes.xaxis.set_minor_formatter("{x:g}")
 
 
 def forest(
