@@ -185,7 +185,8 @@ def _check_spans(client: Client, root: Path, facts: dict[str, Any]) -> None:
         file = root / place["path"]
         lines = file.read_text(encoding="utf-8", errors="replace").split("\n") if file.exists() else []
         inside = lines[place["line"] - 1 : place["end_line"]] and lines[: place["end_line"]]
-        name = place["symbol"].split(", ")[0].rpartition(".")[2]
+        heading = place["symbol"].split(" > ")  # a section of prose has the path of its headings
+        name = heading[-1] if len(heading) > 1 else place["symbol"].split(", ")[0].rpartition(".")[2]
         client.check(bool(inside) and name in "\n".join(inside), f"{place}")
 
 
