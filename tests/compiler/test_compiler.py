@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.compiler.damage import LONG_SOURCE, damaged_object
 from tests.gitrepo import GitRepo
+from tests.manifest.rubbish import abandon_artifact
 
 import codenib
 from codenib.compiler.compiler import IndexCompiler
@@ -100,7 +101,7 @@ def test_artifacts_are_immutable(harbour: GitRepo, compiler_of: Compile) -> None
 def test_what_is_not_published_is_not_seen(harbour: GitRepo, compiler_of: Compile) -> None:
     compiler = compiler_of(harbour.path)
     old = compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True).manifest
-    (compiler.store.new_artifact() / "view.json").write_bytes(b"{}")  # as a killed writer leaves it
+    (abandon_artifact(compiler.store) / "view.json").write_bytes(b"{}")  # as a killed writer leaves it
     (compiler.store.folder / "manifests" / ".x.json.1-1.tmp").write_bytes(b"{")
     with codenib.open(harbour.path) as workspace:
         assert workspace.search("dock", refresh="never").snapshot.id == old.snapshot

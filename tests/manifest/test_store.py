@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from tests.manifest.rubbish import abandon_artifact
 
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
@@ -18,13 +19,20 @@ def store(own_home: Path) -> Store:
     return Store("key")
 
 
-def publish(store: Store, number: int, *, dirty: bool = False, artifact: str = "") -> RepoManifest:
+def publish(
+    store: Store,
+    number: int,
+    *,
+    dirty: bool = False,
+    artifact: str = "",
+    kind: ViewKind = ViewKind.LEXICAL,
+) -> RepoManifest:
     """Publish a manifest of its own snapshot; a later one is younger."""
     files = {**FILES, "number": f"{number:040d}"}
     snapshot = SourceSnapshot("repo", f"{number:040d}", dirty, files)
-    record = ViewRecord(ViewKind.LEXICAL, "profile", snapshot.id, Status.FRESH, artifact)
+    record = ViewRecord(kind, "profile", snapshot.id, Status.FRESH, artifact)
     manifest = RepoManifest(
-        MANIFEST_SCHEMA, snapshot.id, snapshot.tree, snapshot.commit, dirty, 3, {}, {ViewKind.LEXICAL: record}
+        MANIFEST_SCHEMA, snapshot.id, snapshot.tree, snapshot.commit, dirty, 3, {}, {kind: record}
     )
     store.publish(manifest, files)
     os.utime(store.folder / "manifests" / f"{snapshot.id}.json", (number, number))
@@ -115,11 +123,21 @@ def test_a_sweep_drops_what_no_manifest_reaches(store: Store) -> None:
     kept, lost = build_artifact(store), build_artifact(store)
     manifest = publish(store, 1, artifact=kept)
     (store.folder / "trees" / f"{'0' * 64}.json").write_bytes(b"{}")
-    store.new_artifact()
+    abandon_artifact(store)
+    at_work = store.new_artifact()  # slow views are built without the writer's lock
     assert store.sweep() == 1
+    at_work.rmdir()
     assert [folder.name for folder in (store.folder / "artifacts").iterdir()] == [kept]
     assert not store.artifact(lost).exists()
     assert list(store.trees()) == [store.tree(manifest.tree)]
+
+
+def test_a_sweep_keeps_the_newest_graph_however_many_text_views_followed(store: Store) -> None:
+    graph = publish(store, 1, dirty=True, kind=ViewKind.GRAPH, artifact=build_artifact(store))
+    os.utime(store.folder / "manifests" / f"{graph.snapshot}.json", (1, 1))
+    newer = [publish(store, number, dirty=True) for number in (2, 3)]
+    store.sweep(keep_dirty=1)
+    assert {manifest.snapshot for manifest in store.manifests()} == {graph.snapshot, newer[1].snapshot}
 
 
 def test_a_sweep_keeps_the_newest_of_each_sort_and_every_head(store: Store, tmp_path: Path) -> None:
@@ -138,7 +156,7 @@ def test_a_sweep_loses_nothing_that_an_unreadable_manifest_may_reach(store: Stor
     manifest = publish(store, 1, artifact=artifact)
     (store.folder / "manifests" / f"{manifest.snapshot}.json").write_bytes(b'{"schema":99}')
     publish(store, 2)
-    rubbish = store.new_artifact()
+    rubbish = abandon_artifact(store)
     assert store.sweep() == 0
     assert store.artifact(artifact).is_dir()
     assert not rubbish.exists()

@@ -6,10 +6,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing, nullcontext
+from contextlib import closing, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.dense import DenseChoice, open_named
@@ -17,11 +17,12 @@ from codenib.compiler.graph import FindBackends, GraphChoice
 from codenib.compiler.history import HistoryChoice
 from codenib.compiler.registry import builder_of, profile_of
 from codenib.core.embedding import OpenEmbedder
-from codenib.core.errors import CodenibError
+from codenib.core.errors import CodenibError, StateError
 from codenib.core.protocols import Progress, ViewMaintainer
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import (
     MANIFEST_SCHEMA,
+    SLOW,
     ArtifactProfile,
     RepoManifest,
     Status,
@@ -59,6 +60,26 @@ class Outcome:
     @property
     def nothing_to_do(self) -> bool:
         return not self.views
+
+    def then(self, second: Outcome) -> Outcome:
+        """Two steps of one update as one outcome."""
+        if self.nothing_to_do or second.nothing_to_do:
+            done = second if self.nothing_to_do else self
+            return replace(done, manifest=second.manifest, seconds=self.seconds + second.seconds)
+        return replace(
+            second,
+            views={**self.views, **second.views},
+            derived=self.derived + second.derived,
+            seconds=self.seconds + second.seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Made:
+    """A view's record, and the folder that becomes its artifact when it is published."""
+
+    record: ViewRecord
+    folder: Path | None = None
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -137,18 +158,27 @@ class IndexCompiler:
             self.graph.settle(snapshot)
         if not retry:
             views = self._untried(snapshot, views)
+        later = dict(later or {})
         if not rebuild and (manifest := self._use_current(snapshot, views, head, later)) is not None:
             return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
-        with self.store.not_collecting(), self.store.writing():
-            # Another writer may have been here first.
-            if not rebuild and (manifest := self._use_current(snapshot, views, head, later)) is not None:
-                return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
-            self.store.describe(self.repository.common_dir or self.repository.root)
-            outcome = self._compile(snapshot, views, started, rebuild, later or {})
-            self._use(snapshot, head)
+        quick = [kind for kind in views if kind not in SLOW]
+        slow = [kind for kind in views if kind in SLOW]
+        was = self.store.head(self.repository.worktree_key)
+        outcome: Outcome | None = None
+        with self.store.not_collecting():
+            if quick or not slow:
+                waiting = {**later, **self._records_of(was, slow)}
+                outcome = self._publish_quick(snapshot, quick, head=head, rebuild=rebuild, later=waiting)
+            if slow:
+                done = self._publish_slow(
+                    snapshot, slow, outcome, head=head and (was, snapshot.id), rebuild=rebuild, later=later
+                )
+                outcome = outcome.then(done) if outcome is not None else done
             if rebuild:
-                self.store.forget_all_but(snapshot.id)
-            self.store.sweep()
+                with self.store.writing():
+                    self.store.forget_all_but(snapshot.id)
+                    self.store.sweep()
+        assert outcome is not None
         return outcome
 
     def verify(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> dict[ViewKind, list[str]]:
@@ -230,33 +260,110 @@ class IndexCompiler:
         self.store.touch(snapshot.id)
         return True
 
-    def _compile(
+    def _records_of(self, head: str | None, kinds: Sequence[ViewKind]) -> dict[ViewKind, ViewRecord]:
+        """What a snapshot's manifest says of these views; nothing when it is not readable."""
+        manifest = None
+        with suppress(StateError):
+            manifest = self.store.manifest(head) if head else None
+        return {kind: manifest.views[kind] for kind in kinds if kind in manifest.views} if manifest else {}
+
+    def _publish_quick(
         self,
         snapshot: SourceSnapshot,
         views: Sequence[ViewKind],
-        started: float,
+        *,
+        head: bool,
         rebuild: bool,
         later: Mapping[ViewKind, ViewRecord],
     ) -> Outcome:
-        published = None if rebuild else self.store.manifest(snapshot.id)
-        records = {
-            kind: replace(record, status=Status.STALE, artifact="", error="")
-            for kind, record in later.items()
-            if kind not in views
-        }
-        records.update(published.views if published else {})
+        """Make and publish views under the writer's lock; those in `later` are published as stale."""
+        started = time.perf_counter()
+        with self.store.writing():
+            # Another writer may have been here first.
+            if not rebuild and (manifest := self._use_current(snapshot, views, head, later)) is not None:
+                return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
+            self.store.describe(self.repository.common_dir or self.repository.root)
+            published = None if rebuild else self.store.manifest(snapshot.id)
+            records = {
+                kind: replace(record, status=Status.STALE, artifact="", error="")
+                for kind, record in later.items()
+                if kind not in views
+            }
+            records.update(published.views if published else {})
+            made, bases, derived = self._make_all(snapshot, views, published, rebuild=rebuild)
+            manifest = self._publish(snapshot, records, made)
+            self._use(snapshot, head)
+            self.store.sweep()
+        return _outcome(manifest, snapshot, made, bases, derived, started)
+
+    def _publish_slow(
+        self,
+        snapshot: SourceSnapshot,
+        views: Sequence[ViewKind],
+        before: Outcome | None,
+        *,
+        head: Literal[False] | tuple[str | None, str],
+        rebuild: bool,
+        later: Mapping[ViewKind, ViewRecord],
+    ) -> Outcome:
+        """Make views beside other writers, who wait only while the result is published.
+
+        `head` has what the worktree's head may be for this snapshot to become it: whoever went on meanwhile
+        is not set back.
+        """
+        started = time.perf_counter()
+        with self.store.building():
+            if not rebuild and (manifest := self.current(snapshot, views)) is not None:
+                self._use(snapshot, head=False)
+                return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
+            published = None if rebuild else self.store.manifest(snapshot.id)
+            made, bases, derived = self._make_all(snapshot, views, published, rebuild=rebuild)
+            with self.store.writing():
+                self.store.describe(self.repository.common_dir or self.repository.root)
+                known = None if rebuild and before is None else self.store.manifest(snapshot.id)
+                records = dict(known.views if known else before.manifest.views if before else {})
+                for kind, record in () if known else later.items():
+                    records.setdefault(kind, replace(record, status=Status.STALE, artifact="", error=""))
+                manifest = self._publish(snapshot, {**records}, made)
+                if head and self.store.head(self.repository.worktree_key) in head:
+                    self._use(snapshot, head=True)
+                self.store.sweep()
+        return _outcome(manifest, snapshot, made, bases, derived, started)
+
+    def _make_all(
+        self,
+        snapshot: SourceSnapshot,
+        views: Sequence[ViewKind],
+        published: RepoManifest | None,
+        *,
+        rebuild: bool,
+    ) -> tuple[dict[ViewKind, _Made], Bases, int]:
+        """The views that are not published for this snapshot yet, not published; and from what."""
         manifests = [] if rebuild else by_nearness(self.store, self.repository.worktree_key)
         bases = Bases(self.store, manifests, self._fresh, snapshot)
-        done: dict[ViewKind, str] = {}
         with (
             closing(self.store.open_cache()) as cache,
             closing(self._records(cache, views, anew=rebuild)) as source,
         ):
-            for kind in views:
-                if published is not None and self._fresh(published, kind) is not None:
-                    continue
-                records[kind] = self._make(kind, snapshot, bases, source)
-                done[kind] = records[kind].how or records[kind].status
+            made = {
+                kind: self._make(kind, snapshot, bases, source)
+                for kind in views
+                if published is None or self._fresh(published, kind) is None
+            }
+        return made, bases, source.derived
+
+    def _publish(
+        self,
+        snapshot: SourceSnapshot,
+        records: Mapping[ViewKind, ViewRecord],
+        made: Mapping[ViewKind, _Made],
+    ) -> RepoManifest:
+        """Give the new folders their names, and publish them with what else there is of the snapshot."""
+        there = {
+            kind: record
+            for kind, record in records.items()
+            if record.status is not Status.FRESH or self.store.artifact(record.artifact).is_dir()
+        }
         manifest = RepoManifest(
             MANIFEST_SCHEMA,
             snapshot.id,
@@ -265,53 +372,54 @@ class IndexCompiler:
             snapshot.dirty,
             len(snapshot.files),
             dict(snapshot.skipped),
-            records,
+            {**there, **{kind: self._adopt(each, snapshot) for kind, each in made.items()}},
         )
         self.store.publish(manifest, snapshot.files)
-        delta = bases.used
-        return Outcome(
-            manifest,
-            snapshot,
-            done,
-            added=len(delta.added) if delta is not None else len(snapshot.files),
-            changed=len(delta.changed) if delta is not None else 0,
-            removed=len(delta.removed) if delta is not None else 0,
-            renamed=len(delta.renamed) if delta is not None else 0,
-            derived=source.derived,
-            seconds=time.perf_counter() - started,
-        )
+        return manifest
 
-    def _make(
-        self, kind: ViewKind, snapshot: SourceSnapshot, bases: Bases, records: CachedRecords
-    ) -> ViewRecord:
-        """One view's record: reused, maintained, built, or failed."""
+    def _adopt(self, made: _Made, snapshot: SourceSnapshot) -> ViewRecord:
+        """The record of a view whose folder is now an artifact; of a failed one when that fails."""
+        record = made.record
+        if record.how == "reused" and not self.store.artifact(record.artifact).is_dir():
+            return replace(record, status=Status.STALE, artifact="", how="")  # swept meanwhile
+        if made.folder is None:
+            return record
+        try:
+            size = sum(part.stat().st_size for part in made.folder.iterdir())
+            name = self.store.adopt(made.folder, record.kind, snapshot.tree)
+        except OSError as error:
+            shutil.rmtree(made.folder, ignore_errors=True)
+            return replace(record, status=Status.FAILED, how="", error=f"{type(error).__name__}: {error}")
+        return replace(record, artifact=name, size_bytes=size)
+
+    def _make(self, kind: ViewKind, snapshot: SourceSnapshot, bases: Bases, records: CachedRecords) -> _Made:
+        """One view: reused, maintained, built, or failed."""
         started = time.perf_counter()
         profile = self._profile(kind)
         base = bases.nearest(kind)
         if base is not None and base.same:
             old = base.record
-            return ViewRecord(
+            return _Made(ViewRecord(
                 kind, profile.digest, snapshot.id, Status.FRESH, old.artifact, "reused", dict(profile.fields),
                 old.capabilities, old.counts, time.perf_counter() - started, old.size_bytes, old.error,
-            )  # fmt: skip
+            ))  # fmt: skip
         out = self.store.new_artifact()
         try:
             builder = self._builder(kind)
             known, profile = profile, builder.profile()  # opens an embedder, before any work
             base = base if profile == known else None
             facts, how = self._write(builder, snapshot, base, records, out)
-            size = sum(part.stat().st_size for part in out.iterdir())
-            name = self.store.adopt(out, kind, snapshot.tree)
         except Exception as error:  # noqa: BLE001 - a failed view, however it failed, leaves its siblings
             shutil.rmtree(out, ignore_errors=True)
-            return ViewRecord(
+            return _Made(ViewRecord(
                 kind, profile.digest, snapshot.id, Status.FAILED, fields=dict(profile.fields),
                 seconds=time.perf_counter() - started, error=f"{type(error).__name__}: {error}",
-            )  # fmt: skip
-        return ViewRecord(
-            kind, profile.digest, snapshot.id, Status.FRESH, name, how, dict(profile.fields),
-            facts.capabilities, facts.counts, time.perf_counter() - started, size, facts.lacks,
+            ))  # fmt: skip
+        record = ViewRecord(
+            kind, profile.digest, snapshot.id, Status.FRESH, "", how, dict(profile.fields),
+            facts.capabilities, facts.counts, time.perf_counter() - started, 0, facts.lacks,
         )  # fmt: skip
+        return _Made(record, out)
 
     def _write(
         self,
@@ -336,3 +444,25 @@ class IndexCompiler:
             records.prepare(snapshot.source_files())
         self.progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"
+
+
+def _outcome(
+    manifest: RepoManifest,
+    snapshot: SourceSnapshot,
+    made: Mapping[ViewKind, _Made],
+    bases: Bases,
+    derived: int,
+    started: float,
+) -> Outcome:
+    delta = bases.used
+    return Outcome(
+        manifest,
+        snapshot,
+        {kind: manifest.views[kind].how or manifest.views[kind].status for kind in made},
+        added=len(delta.added) if delta is not None else len(snapshot.files),
+        changed=len(delta.changed) if delta is not None else 0,
+        removed=len(delta.removed) if delta is not None else 0,
+        renamed=len(delta.renamed) if delta is not None else 0,
+        derived=derived,
+        seconds=time.perf_counter() - started,
+    )

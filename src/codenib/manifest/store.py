@@ -20,7 +20,7 @@ import msgspec
 
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status
+from codenib.core.views import MANIFEST_SCHEMA, SLOW, RepoManifest, Status
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.files import drop_partial, is_running, replace_file, sync_folder, sync_tree
@@ -83,6 +83,10 @@ class Store:
     def writing(self, timeout_s: float = _LOCK_S) -> AbstractContextManager[None]:
         """The writer lock of this repository."""
         return exclusive(self.folder / "writer.lock", timeout_s=timeout_s)
+
+    def building(self) -> AbstractContextManager[None]:
+        """Held while engines or models make a view, so that two processes do not; writers go on meanwhile."""
+        return exclusive(self.folder / "builder.lock", timeout_s=_LOCK_S)
 
     def worktree_state(self, worktree: str) -> Path:
         """The folder that snapshotting keeps for a worktree."""
@@ -256,7 +260,7 @@ class Store:
             record.artifact for m in manifests for record in m.views.values() if record.status is Status.FRESH
         }
         gone = 0
-        for folder in (self.folder / "artifacts").glob("*"):
+        for folder in (self.folder / "artifacts").glob("[!.]*"):
             if folder.name not in reached:
                 shutil.rmtree(folder, ignore_errors=True)
                 gone += 1
@@ -270,11 +274,9 @@ class Store:
         return gone
 
     def _drop_rubbish(self) -> None:
-        """What killed writers and removed worktrees left; the writer lock says that no one is at work."""
-        for folder in (self.folder / "artifacts").glob(".tmp-*"):
-            shutil.rmtree(folder, ignore_errors=True)
-        for folder in self.checkouts.glob("checkout-*"):
-            if not is_running(int(folder.name.split("-")[1])):  # `verify` exports without the writer's lock
+        """What killed writers and removed worktrees left."""
+        for folder in (*(self.folder / "artifacts").glob(".tmp-*"), *self.checkouts.glob("checkout-*")):
+            if not is_running(int(folder.name.split("-")[1])):  # slow views are built without this lock
                 shutil.rmtree(folder, ignore_errors=True)
         drop_partial(self.folder / "manifests")
         drop_partial(self.folder / "trees")
@@ -286,11 +288,16 @@ class Store:
 
     def _prune(self, keep_clean: int, keep_dirty: int) -> None:
         left = {False: keep_clean, True: keep_dirty}
+        lagging = set(SLOW)  # the newest of these is what the next update follows, however old it is
         with self._heading():
             heads = {self.head(path.stem) for path in (self.folder / "heads").glob("*.json")}
             for manifest in self.manifests():
                 left[manifest.dirty] -= 1
-                if left[manifest.dirty] < 0 and manifest.snapshot not in heads:
+                fresh = {
+                    kind for kind, record in manifest.views.items() if record.status is Status.FRESH
+                } & lagging
+                lagging -= fresh
+                if left[manifest.dirty] < 0 and manifest.snapshot not in heads and not fresh:
                     self._manifest_path(manifest.snapshot).unlink(missing_ok=True)
 
     def _heading(self) -> AbstractContextManager[None]:

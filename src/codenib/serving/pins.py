@@ -12,7 +12,7 @@ from codenib.compiler.compiler import IndexCompiler, Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
+from codenib.core.views import MANIFEST_SCHEMA, SLOW, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.serving.report import describe_refresh
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -26,11 +26,9 @@ _RECHECK_S = 1.0
 # Where file events say that nothing changed, a look now and then finds what they may miss: writes through a
 # memory map, files on another machine, ignore rules outside the repository.
 _RECHECK_WATCHED_S = 5.0
-# Only a question for them waits for these: a model or an engine may take longer than all the rest.
-# The history is not among them: edits leave it as it is, and a commit costs 0.15 s (Django). At a revision it
-# may have to read thousands of older commits.
-_COSTLY = (ViewKind.DENSE, ViewKind.GRAPH)
-_COSTLY_AT_A_REVISION = (*_COSTLY, ViewKind.HISTORY)
+# Only a question for slow views waits for them. The history is not among them: edits leave it as it is, and a
+# commit costs 0.15 s (Django). At a revision it may have to read thousands of older commits.
+_SLOW_AT_A_REVISION = (*SLOW, ViewKind.HISTORY)
 _REVISIONS = 4  # opened at once; the oldest goes
 
 
@@ -145,18 +143,18 @@ class Pins:
         return tuple(kind for kind in self._records_of_head() if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
 
     def left_for_later(self, views: Sequence[ViewKind]) -> dict[ViewKind, ViewRecord]:
-        """The costly views of this worktree that are not among `views`: kept in mind, not brought up."""
+        """The slow views of this worktree that are not among `views`: kept in mind, not brought up."""
         with suppress(StateError):  # an unreadable manifest is in nobody's way
             records = self._records_of_head()
-            return {kind: records[kind] for kind in _COSTLY if kind in records and kind not in views}
+            return {kind: records[kind] for kind in SLOW if kind in records and kind not in views}
         return {}
 
     def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         looked = time.monotonic()
-        costly = _COSTLY if at is None else _COSTLY_AT_A_REVISION
-        views = tuple(each for each in self.views_of_head() if each not in costly or each is kind)
+        slow = SLOW if at is None else _SLOW_AT_A_REVISION
+        views = tuple(each for each in self.views_of_head() if each not in slow or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)
         later = self.left_for_later(views) if at is None else {}

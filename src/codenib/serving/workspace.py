@@ -25,7 +25,7 @@ from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.backends.registry import backends_of
 from codenib.serving.budgeted import Budgeted
-from codenib.serving.maintenance import graph_update, in_two_steps
+from codenib.serving.maintenance import graph_update
 from codenib.serving.paths import path_filter
 from codenib.serving.pins import Pins, Refresh
 from codenib.serving.report import StatusReport, coverage_of, make_status
@@ -352,7 +352,7 @@ class Workspace(Budgeted):
 
     def update(self) -> Outcome:
         """Bring the views that this worktree has up to now, the text views first; default views if none."""
-        return in_two_steps(self._pins.views_of_head(), lambda views: self._index(views, None, False))
+        return self._index(self._pins.views_of_head(), None, False)
 
     def graph_update(self, outcome: Outcome) -> GraphUpdate | None:
         """What an update did to the graph and why; None when there is none or it was built from nothing."""
