@@ -13,13 +13,17 @@ import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codenib.compiler.export import link_surroundings, surroundings
 from codenib.core.protocols import Engine, FollowingBackend
-from codenib.core.source import SourceSnapshot
+from codenib.core.source import Delta, SourceSnapshot
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
+
+if TYPE_CHECKING:  # numpy, which a no-op never needs
+    from codenib.views.graph.broken import Readable
 
 # An engine that holds more than this is ended after an update; the next one starts it again.
 _MOST_BYTES = 3 << 30
@@ -111,6 +115,8 @@ class Desk:
     ) -> None:
         self.before = before
         self.after = after
+        self.delta: Delta | None = None
+        self.held: Mapping[str, Readable] = {}
         self.root = checkout.root
         self._checkout = checkout
         self._engines = engines

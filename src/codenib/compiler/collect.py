@@ -40,6 +40,7 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
     gone = artifacts = 0
     reached: set[tuple[str, str]] = set()
     vectors: set[bytes] = set()
+    held: set[str] = set()
     anchor = Store("", root=root)
     with anchor.collecting():
         for folder in sorted((root / "repos").glob("*")):
@@ -50,6 +51,7 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
                 continue
             artifacts += store.sweep(keep_clean=keep, keep_dirty=keep)
             vectors.update(_vectors_of(store))
+            held.update(_held_of(store))
             for tree in store.trees():  # the sweep left those that a manifest names
                 reached.update((digest, language_hint(path)) for path, digest in tree.items())
         versions = {UNITS: units_version()}
@@ -61,7 +63,7 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
             with closing(anchor.open_embeddings()) as embeddings:
                 records += embeddings.keep_only(vectors)
         with closing(LocalBlobs(anchor.blob_store)) as local:
-            unreached = local.digests() - {digest for digest, _ in reached}
+            unreached = local.digests() - {digest for digest, _ in reached} - held
             local.delete(unreached)
     after = disk_usage(root)
     return CollectReport(gone, artifacts, records, len(unreached), max(before - after, 0), after)
@@ -77,3 +79,14 @@ def _vectors_of(store: Store) -> Iterator[bytes]:
             with suppress(OSError, ValueError, StateError):  # a damaged view keeps nothing
                 for digest in text_digests(store.artifact(record.artifact)):
                     yield embedding_key(record.fields["identity"], digest)
+
+
+def _held_of(store: Store) -> Iterator[str]:
+    """The texts that the graphs of a repository go on reading while the files do not parse."""
+    for manifest in store.manifests():
+        record = manifest.views.get(ViewKind.GRAPH)
+        if record is not None and record.status is Status.FRESH:
+            from codenib.views.graph.read import read_held
+
+            with suppress(StateError):  # a damaged view keeps nothing
+                yield from read_held(store.artifact(record.artifact)).values()

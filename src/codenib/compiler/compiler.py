@@ -203,7 +203,7 @@ class IndexCompiler:
                 out.mkdir()
                 builder = self._builder(kind)
                 if kind is ViewKind.GRAPH and kind not in self._builders:
-                    builder = self.graph.builder(independent=True)
+                    builder = self.graph.independent(Path(folder) / f"published-{kind}")
                 with self.dense.embedding_anew(Path(folder)) if kind is ViewKind.DENSE else nullcontext():
                     builder.build(snapshot, records, out)
                 self.progress(f"comparing {kind}", 0, 1)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.compiler.checkouts import Desk, Workshop
 from codenib.compiler.export import exported
+from codenib.compiler.held import find_held, recall_held
 from codenib.core.errors import CannotMaintain, InputError
 from codenib.core.protocols import FactBackend, Progress
 from codenib.core.source import Delta, SourceSnapshot
@@ -19,6 +21,7 @@ from codenib.navigation.backends.registry import backends_of, syntactic_backend
 from codenib.navigation.backends.scip_file import ScipFile
 from codenib.navigation.tools import Toolbox
 from codenib.snapshot.blobs import BlobSource
+from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
 from codenib.views.graph.profile import Makers
@@ -75,13 +78,25 @@ class GraphChoice:
         """The profile that the view built now would have."""
         return self._made().profile()
 
-    def builder(self, *, independent: bool = False) -> GraphViewBuilder:
-        """The builder of the view; an `independent` one uses no engine that stayed."""
+    def independent(self, published: Path) -> GraphViewBuilder:
+        """A builder that uses no engine that stayed, to compare with an artifact.
+
+        It holds the files that the artifact holds.
+        """
+        from codenib.views.graph.read import read_held
+        from codenib.views.graph.view import GraphViewBuilder
+
+        held = read_held(published)
+        return GraphViewBuilder(
+            self._made(), self._export, self._progress,
+            recall=lambda files: recall_held(self._source, held, files),
+        )  # fmt: skip
+
+    def builder(self) -> GraphViewBuilder:
+        """The builder of the view."""
         from codenib.views.graph.groups import Memory
         from codenib.views.graph.view import GraphViewBuilder
 
-        if independent:
-            return GraphViewBuilder(self._made(), self._export, self._progress)
         if self._memory is None:
             self._memory = Memory()
         return GraphViewBuilder(
@@ -98,26 +113,43 @@ class GraphChoice:
         yield self._open(snapshot, snapshot)
         self._workshop.trim()
 
+    @property
+    def _source(self) -> BlobSource:
+        return BlobSource.of(self._repository, self._store.blob_store)
+
     def _open(self, before: SourceSnapshot, after: SourceSnapshot) -> Desk:
-        source = BlobSource.of(self._repository, self._store.blob_store)
         return self._workshop.desk(
-            source, self._repository, self._store.checkouts, before, after, trusted=self._store.trusted
+            self._source, self._repository, self._store.checkouts, before, after, trusted=self._store.trusted
         )
 
     @contextmanager
-    def _desk(self, delta: Delta) -> Iterator[Desk]:
-        """The files before and after an edit, with the engines that hold them."""
+    def _desk(self, delta: Delta, known: Mapping[str, str]) -> Iterator[Desk]:
+        """The files before and after an edit, with the engines that hold them.
+
+        `known` are the files whose last readable text engines were given. Who commits a file that does not
+        parse means it: only those of a worktree at work are held.
+        """
         manifest = self._store.manifest(delta.base)
         after = self._snapshot
         if manifest is None or after is None or after.id != delta.target:
             raise CannotMaintain("the snapshot to follow is not known")
         before = self._store.snapshot(manifest, self._repository.key)
-        yield self._open(before, after)
+        held = {}
+        if after.dirty or after.commit is None:
+            held = find_held(self._source, before.files, after.files, delta, known)
+        if held or known:
+            kept = {path: digest for path, digest in known.items() if path in before.files}
+            before = replace(before, files={**before.files, **kept})
+            read = {path: each.digest for path, each in held.items()}
+            after = replace(after, files={**after.files, **read})
+            delta = replace(diff(before, after), base=delta.base, target=delta.target, commit=delta.commit)
+        desk = self._open(before, after)
+        desk.delta, desk.held = delta, held
+        yield desk
         self._workshop.trim()
 
     def _made(self) -> Makers:
         return Makers(self._backends, syntactic_backend(), self._imported, trusted=self._store.trusted)
 
     def _export(self, snapshot: SourceSnapshot) -> AbstractContextManager[Path]:
-        source = BlobSource.of(self._repository, self._store.blob_store)
-        return exported(snapshot, source, self._repository, self._store.checkouts)
+        return exported(snapshot, self._source, self._repository, self._store.checkouts)

@@ -11,6 +11,7 @@ from codenib.core.errors import InputError
 from codenib.core.facts import EdgeKind
 from codenib.core.navigation import Position
 from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
+from codenib.views.graph.broken import describe as describe_held
 from codenib.views.graph.navigate import enclosing_node, extent_of, locate, occurrence_at
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import search
@@ -144,7 +145,9 @@ def _answer(
 ) -> GraphAnswer:
     view = pinned.graph
     backends = {each.group: each.backend for each in view.about.groups if each.resolved}
-    note = "; ".join(f"{each.group}: {each.error}" for each in view.about.groups if each.error)
+    notes = [f"{each.group}: {each.error}" for each in view.about.groups if each.error]
+    notes += [describe_held(sorted(view.about.held))] if view.about.held else []
+    note = "; ".join(notes)
     name = view.qualified(asked) if asked is not None else ""
     merged: dict[tuple[int, int, str], SymbolEdge] = {}
     for edge in edges:

@@ -6,6 +6,7 @@ Live never silently replaces static, nor the reverse: the answer names its provi
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Literal
 
 from codenib.compiler.compiler import IndexCompiler
@@ -67,6 +68,8 @@ class Navigator:
             found, backend = _ask_static(question, pinned, position, limit, declarations)
         else:
             found, backend = self._by_names(question, pinned, position, limit), "names"
+        if chosen == "static":
+            why = _unreadable(pinned, [position.path, *(place.path for place in found.locations)])
         limited = found.total > len(found.locations)
         return NavigationAnswer(
             found.locations,
@@ -189,6 +192,15 @@ def _ask_static(
     if question == "definition":
         return definitions(view, position, limit), backend
     return references(view, position, limit, declarations=declarations), backend
+
+
+def _unreadable(pinned: Pinned, paths: Sequence[str]) -> str:
+    """What to say when an answer comes from the last readable text of files that do not parse now."""
+    if not pinned.graph.about.held:
+        return ""
+    from codenib.views.graph.broken import describe
+
+    return describe(sorted(pinned.graph.about.held.keys() & set(paths)))
 
 
 def _of_line(pinned: Pinned, path: str, line: int) -> Position:

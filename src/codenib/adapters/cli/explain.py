@@ -23,6 +23,9 @@ def print_update(update: GraphUpdate | None) -> None:
     for path in update.broken:
         broken = click.style("does not parse", fg="yellow")
         click.echo(f"  {path} {broken}: its facts are what the engine reads of it")
+    for path in update.held:
+        broken = click.style("does not parse", fg="yellow")
+        click.echo(f"  {path} {broken}: its facts stay those of its last readable text")
 
 
 def _print_group(group: GroupUpdate) -> None:

@@ -1,13 +1,74 @@
-"""Two texts of a file in, whether the edit broke its syntax out."""
+"""Texts of a file in: whether an edit broke its syntax, and its last readable facts at today's lines out.
+
+Engines go on reading that text, so that one unfinished line takes nothing from anybody. What stands on lines
+that are still there is served at their new places.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
 from codenib.units.languages import grammar_for, language_hint, parser_for
+from codenib.views.graph.classify import Edit
+from codenib.views.graph.facts import FileFacts
+
+# Their grammars read all but rare code. C and C++ are not among them: macros look like errors.
+_SURE = frozenset({"python", "go", "rust", "typescript", "tsx", "javascript"})
+_LINES = (2, 4, 6)  # of a node's columns: its own, its end's, its name's
+
+
+@dataclass(frozen=True)
+class Readable:
+    """The last readable text of a file that does not parse: its digest, and where its lines are now."""
+
+    digest: str
+    line_map: NDArray[np.int32]  # -1: gone
+    last: int  # the last line of the text as it is
+
+
+def held(path: str, digest: str, good: bytes, now: bytes) -> Readable | None:
+    """How a file is held at its last readable text; None when it parses as well as that."""
+    if language_hint(path) not in _SURE or not breaks_syntax(path, good, now):
+        return None
+    return moved(digest, good, now)
+
+
+def moved(digest: str, good: bytes, now: bytes) -> Readable:
+    """Where the lines of the readable text are in the text as it is."""
+    edit = Edit(good, now)
+    return Readable(digest, edit.line_map, len(edit.new) - 1)
 
 
 def breaks_syntax(path: str, before: bytes, after: bytes) -> bool:
     """Whether the new text has more unreadable places; grammars stumble over some good code too."""
     return _errors(path, after) > _errors(path, before)
+
+
+def rebased(facts: FileFacts, by: Readable) -> FileFacts:
+    """The facts at the new lines; what stood on lines that are gone is left out, but for declarations."""
+    size = len(by.line_map)
+    rows = facts.occurrences.copy()
+    known = (rows[:, [0, 2]] < size).all(axis=1)
+    rows = rows[known]
+    rows[:, 0], rows[:, 2] = by.line_map[rows[:, 0]], by.line_map[rows[:, 2]]
+    nodes = facts.nodes.copy()
+    nearest = np.clip(np.maximum.accumulate(by.line_map), 0, by.last)
+    for column in _LINES:
+        nodes[:, column] = nearest[np.minimum(nodes[:, column], size - 1)]
+    return replace(facts, nodes=nodes, occurrences=rows[(rows[:, [0, 2]] >= 0).all(axis=1)])
+
+
+def describe(paths: Sequence[str]) -> str:
+    """What to say of files that are held."""
+    if not paths:
+        return ""
+    shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    verb = "does" if len(paths) == 1 else "do"
+    return f"{shown} {verb} not parse now: the facts are of the last readable text"
 
 
 def _errors(path: str, data: bytes) -> int:

@@ -7,7 +7,7 @@ The rest is made anew, and says why; the other groups stay as they are.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Protocol
 
@@ -15,7 +15,7 @@ from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.core.protocols import FactBackend, FollowingBackend, KnowingBackend
 from codenib.core.source import Delta
 from codenib.units.languages import language_hint
-from codenib.views.graph.broken import breaks_syntax
+from codenib.views.graph.broken import Readable, breaks_syntax
 from codenib.views.graph.classify import Edit, symbol_changes
 from codenib.views.graph.follow import Arm, Change, Desk, Follower
 from codenib.views.graph.groups import Made, Produce, by_group, make_group, matters
@@ -28,6 +28,8 @@ class WorkDesk(Desk, Protocol):
     """A desk whose files engines may read as a checkout."""
 
     root: Path
+    delta: Delta | None  # the edit as the engines see it, where that is another
+    held: Mapping[str, Readable]  # files that do not parse; engines have their last readable text
 
     def drop(self, group: str) -> None:
         """End a group's engine: what it has loaded no longer fits."""

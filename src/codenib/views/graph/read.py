@@ -34,6 +34,15 @@ class GraphFile(msgspec.Struct):
     format: int
     groups: list[GroupFacts]
     counts: dict[str, int]
+    held: dict[str, str] = {}  # files that do not parse, with the digest of the text that their facts are of
+
+
+def read_held(folder: Path) -> dict[str, str]:
+    """The files of an artifact whose facts are of an earlier text."""
+    try:
+        return msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile).held
+    except (OSError, msgspec.DecodeError) as error:
+        raise StateError(f"the graph view cannot be read: {error}", hint=_REPAIR) from error
 
 
 class GraphView:

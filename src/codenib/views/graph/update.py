@@ -58,7 +58,8 @@ class GraphUpdate(msgspec.Struct):
     target: str
     groups: list[GroupUpdate] = []
     symbols: list[SymbolChange] = []
-    broken: list[str] = []  # files with syntax errors, whose last good facts stay
+    broken: list[str] = []  # files that no longer parse, of which engines read what they can
+    held: list[str] = []  # those whose last readable text engines read instead
 
     @property
     def rederived(self) -> int:

@@ -6,8 +6,9 @@ syntactic group's name, so that nothing answers as if it were resolved; the reas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -20,20 +21,24 @@ from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
 from codenib.views.graph.assemble import assemble
+from codenib.views.graph.broken import Readable, describe, rebased
 from codenib.views.graph.canonical import canonical
 from codenib.views.graph.facts import Binder, FileFacts, decode, encode
 from codenib.views.graph.follow import Arm
 from codenib.views.graph.groups import Made, Memory, by_group, make_group, matters
 from codenib.views.graph.maintain import GroupMaintainer, WorkDesk
 from codenib.views.graph.profile import SYNTACTIC, Makers, identify
-from codenib.views.graph.read import FORMAT, GraphFile, GroupFacts
+from codenib.views.graph.read import FORMAT, GraphFile, GroupFacts, read_held
 from codenib.views.graph.replay import replayed
 from codenib.views.graph.update import KEPT, GraphUpdate, GroupUpdate, write_update
 
 #: A snapshot in, a folder with its files for as long as the context lasts.
 Export = Callable[[SourceSnapshot], AbstractContextManager[Path]]
-#: An edit in, the two states of the files for as long as the context lasts, the one before it on disk.
-OpenDesk = Callable[[Delta], AbstractContextManager[WorkDesk]]
+#: An edit and the files held before it in, the two states of the files as long as the context lasts, the one
+#: before it on disk.
+OpenDesk = Callable[[Delta, Mapping[str, str]], AbstractContextManager[WorkDesk]]
+#: Files (path to digest) in, those that are held at an earlier text out.
+Recall = Callable[[Mapping[str, str]], Mapping[str, Readable]]
 #: A snapshot in, a desk with its files, whose engines stay.
 Hold = Callable[[SourceSnapshot], AbstractContextManager[WorkDesk]]
 
@@ -49,14 +54,19 @@ class GraphViewBuilder:
         desk: OpenDesk | None = None,
         hold: Hold | None = None,
         memory: Memory | None = None,
+        recall: Recall | None = None,
     ) -> None:
-        """Without a `desk` only changes of prose can be followed; with `hold`, engines stay after a build."""
+        """Without a `desk` only changes of prose can be followed; with `hold`, engines stay after a build.
+
+        `recall` says which files a build reads at an earlier text.
+        """
         self._makers = makers
         self._export = export
         self._progress = progress
         self._desk = desk
         self._hold = hold
         self._memory = memory or Memory()
+        self._recall = recall
         self._held: WorkDesk | None = None
         self.arm: Arm = "symbol"  # "file" replaces whole files, to compare the two
 
@@ -71,6 +81,10 @@ class GraphViewBuilder:
         return ()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
+        held = self._recall(snapshot.files) if self._recall is not None else {}
+        if held:
+            read = {path: each.digest for path, each in held.items()}
+            snapshot = replace(snapshot, files={**snapshot.files, **read})
         if self._hold is None:
             with self._export(snapshot) as root:
                 made = self._run(root, list(snapshot.files))
@@ -79,7 +93,7 @@ class GraphViewBuilder:
                 made = self._run(self._held.root, list(snapshot.files))
             self._held = None
         raw: dict[FileFacts, bytes] = {}
-        facts = write_graph(made, out, raw)
+        facts = write_graph(made, out, raw, held)
         if self._hold is not None:
             self._memory.remember(snapshot.id, made, raw)
         return facts
@@ -89,16 +103,26 @@ class GraphViewBuilder:
         made, raw = self._memory.recall(delta.base) or read_facts(base)
         paths = {file.path for file in (*delta.added, *delta.changed)} | set(delta.removed)
         update = GraphUpdate(delta.base, delta.target)
-        if not any(matters(path) for path in paths):
+        known = read_held(base)
+        held: Mapping[str, Readable] = {}
+        if not known and not any(matters(path) for path in paths):
             update.groups = [GroupUpdate(each.about.group, KEPT, files=each.about.files) for each in made]
         elif self._desk is None or self._makers.imported is not None:
             raise CannotMaintain("a file that a backend reads has changed")
         else:
-            with self._desk(delta) as desk:
-                self._held = desk
-                made = GroupMaintainer(self._makers, desk, self._produce, delta, update, self.arm).run(made)
+            with self._desk(delta, known) as desk:
+                self._held, held = desk, desk.held
+                made = GroupMaintainer(
+                    self._makers,
+                    desk,
+                    self._produce,
+                    delta if desk.delta is None else desk.delta,
+                    update,
+                    self.arm,
+                ).run(made)
             self._held = None
-        facts = write_graph(made, out, raw)
+            update.held = sorted(held)
+        facts = write_graph(made, out, raw, held)
         write_update(update, out)
         self._memory.remember(delta.target, made, raw)
         return facts
@@ -151,21 +175,32 @@ class GraphViewBuilder:
         return backend.produce(root, files, self._progress, trusted=self._makers.trusted)
 
 
-def write_graph(made: Sequence[Made], out: Path, raw: dict[FileFacts, bytes] | None = None) -> ViewFacts:
-    """Write facts and assembled graph into `out`; `raw` has bytes of facts, and gets those that it lacks."""
+def write_graph(
+    made: Sequence[Made],
+    out: Path,
+    raw: dict[FileFacts, bytes] | None = None,
+    held: Mapping[str, Readable] | None = None,
+) -> ViewFacts:
+    """Write facts and assembled graph into `out`; `raw` has bytes of facts, and gets those that it lacks.
+
+    Of `held` files the facts are those of their last readable text, the graph has them at today's lines.
+    """
+    held = held or {}
     facts = sorted((each for group in made for each in group.facts), key=lambda each: each.path)
     known = {} if raw is None else raw
     known.update({file: encode(file) for file in facts if file not in known})
     records = [known[file] for file in facts]
     (out / "facts.bin").write_bytes(b"".join(records))
     np.save(out / "facts_at.npy", np.cumsum([0, *map(len, records)], dtype=np.int64))
-    counts = assemble(facts, out)
+    counts = assemble([rebased(each, held[each.path]) if each.path in held else each for each in facts], out)
     about = [group.about for group in made if group.about.files or group.about.error]
-    (out / "graph.json").write_bytes(msgspec.json.encode(GraphFile(FORMAT, about, counts)))
+    digests = {path: held[path].digest for path in sorted(held)}
+    (out / "graph.json").write_bytes(msgspec.json.encode(GraphFile(FORMAT, about, counts, digests)))
     capabilities = []
     for each in about:
         capabilities += [f"definitions:{each.group}", f"references:{each.group}"] if each.resolved else []
-    lacks = "; ".join(f"{each.group}: {each.error}" for each in about if each.error)
+    errors = [f"{each.group}: {each.error}" for each in about if each.error]
+    lacks = "; ".join([*errors, *([describe(list(digests))] if digests else [])])
     return ViewFacts(counts, ("graph", *capabilities), lacks)
 
 

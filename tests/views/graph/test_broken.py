@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.views.graph.sample import facts_of
+
+from codenib.views.graph.broken import breaks_syntax, describe, held, moved, rebased
+
+GOOD = b"def first():\n    return 1\n\n\ndef second():\n    return first()\n"
+
+
+def test_a_half_written_line_breaks_the_syntax_and_a_finished_one_does_not() -> None:
+    assert breaks_syntax("a.py", GOOD, GOOD + b"\ndef third(:\n")
+    assert not breaks_syntax("a.py", GOOD, GOOD + b"\ndef third(): ...\n")
+    assert held("a.py", "digest", GOOD, GOOD + b"\ndef third(): ...\n") is None
+
+
+@pytest.mark.parametrize("path", ["a.h", "a.cc", "a.md", "a.unknown"])
+def test_files_whose_grammar_cannot_be_sure_are_not_held(path: str) -> None:
+    assert held(path, "digest", b"int f();\n", b"int f(;\n") is None
+
+
+@given(
+    at=st.integers(0, 6),
+    rubbish=st.lists(st.sampled_from(["def x(:", ")", "", "'''"]), max_size=3),
+    gone=st.integers(0, 2),
+)
+def test_names_on_lines_that_are_still_there_are_served_at_their_new_places(
+    at: int, rubbish: list[str], gone: int
+) -> None:
+    lines = GOOD.decode().split("\n")
+    now = [*lines[:at], *rubbish, *lines[at + gone :]]
+    facts = facts_of("a.py", GOOD.decode())
+    by = moved("digest", GOOD, "\n".join(now).encode())
+    found = rebased(facts, by)
+    kept = {by.line_map[row[0]] for row in facts.occurrences if by.line_map[row[0]] >= 0}
+    assert {row[0] for row in found.occurrences} == kept
+    for line, column, _, end, *_ in found.occurrences.tolist():
+        assert now[line][column:end] == "first"
+    assert found.identities == facts.identities
+    assert found.nodes.shape == facts.nodes.shape
+    assert np.all((found.nodes[:, [2, 4, 6]] >= 0) & (found.nodes[:, [2, 4, 6]] < max(1, len(now))))
+    assert np.all(np.diff(found.nodes[:, 2]) >= 0)
+
+
+def test_what_is_said_names_the_files() -> None:
+    assert describe([]) == ""
+    assert describe(["a.py"]).startswith("a.py does not parse now")
+    assert describe(list("abcde")).startswith("a, b, c and 2 more do not parse now")
