@@ -61,7 +61,7 @@ def test_a_file_that_goes_or_is_taken_back_is_no_longer_held(harbour: GitRepo) -
 
 def test_a_switch_of_many_files_holds_none(harbour: GitRepo) -> None:
     names = [f"m{number}.py" for number in range(50)]
-    harbour.commit({name: "x = 1\n" for name in names})
+    harbour.commit(dict.fromkeys(names, "x = 1\n"))
     with open_toy(harbour) as workspace:
         workspace.index(GRAPH)
         for name in names:

@@ -7,7 +7,7 @@ import tempfile
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -15,6 +15,7 @@ from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.dense import DenseChoice, open_named
 from codenib.compiler.graph import FindBackends, GraphChoice
 from codenib.compiler.history import HistoryChoice
+from codenib.compiler.outcome import Made, Outcome, outcome_of
 from codenib.compiler.registry import builder_of, profile_of
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import CodenibError, StateError
@@ -39,47 +40,9 @@ from codenib.snapshot.take import take
 
 if TYPE_CHECKING:
     from codenib.compiler.derive import CachedRecords
+    from codenib.views.graph.audit import Audited
 
 _WITHOUT_RECORDS = (ViewKind.GRAPH, ViewKind.HISTORY)  # engines read the files themselves, git its objects
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What `ensure` did: nothing, or which views it built, maintained or reused, from how large a delta."""
-
-    manifest: RepoManifest
-    snapshot: SourceSnapshot
-    views: Mapping[ViewKind, str] = field(default_factory=dict)
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    renamed: int = 0
-    derived: int = 0
-    seconds: float = 0.0
-
-    @property
-    def nothing_to_do(self) -> bool:
-        return not self.views
-
-    def then(self, second: Outcome) -> Outcome:
-        """Two steps of one update as one outcome."""
-        if self.nothing_to_do or second.nothing_to_do:
-            done = second if self.nothing_to_do else self
-            return replace(done, manifest=second.manifest, seconds=self.seconds + second.seconds)
-        return replace(
-            second,
-            views={**self.views, **second.views},
-            derived=self.derived + second.derived,
-            seconds=self.seconds + second.seconds,
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    """A view's record, and the folder that becomes its artifact when it is published."""
-
-    record: ViewRecord
-    folder: Path | None = None
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -210,6 +173,23 @@ class IndexCompiler:
                 found[kind] = list(builder.differences(Path(folder) / f"published-{kind}", out))
         return found
 
+    def audit(self, snapshot: SourceSnapshot, *, sample: int, seed: int) -> list[Audited]:
+        """Ask new engines for some files of the published graph, and compare."""
+        manifest = self.current(snapshot, [ViewKind.GRAPH])
+        if manifest is None:
+            raise StateError("there is no fresh graph of these files", hint="codenib index --views graph")
+        return self.graph.audit(
+            snapshot, self.store.artifact(manifest.views[ViewKind.GRAPH].artifact), sample=sample, seed=seed
+        )
+
+    def renew(self, snapshot: SourceSnapshot, kind: ViewKind) -> Outcome:
+        """Make one slow view of a published snapshot from nothing; the others stay."""
+        self.graph.close()
+        with self.store.not_collecting():
+            known = self.store.manifest(snapshot.id)
+            before = Outcome(known, snapshot) if known is not None else None
+            return self._publish_slow(snapshot, [kind], before, head=False, rebuild=True, later={})
+
     def _builder(self, kind: ViewKind) -> ViewMaintainer:
         return self._builders.get(kind) or builder_of(kind, self.dense, self.graph, self.history)
 
@@ -294,7 +274,7 @@ class IndexCompiler:
             manifest = self._publish(snapshot, records, made)
             self._use(snapshot, head)
             self.store.sweep()
-        return _outcome(manifest, snapshot, made, bases, derived, started)
+        return outcome_of(manifest, snapshot, made, bases, derived, started)
 
     def _publish_slow(
         self,
@@ -328,7 +308,7 @@ class IndexCompiler:
                 if head and self.store.head(self.repository.worktree_key) in head:
                     self._use(snapshot, head=True)
                 self.store.sweep()
-        return _outcome(manifest, snapshot, made, bases, derived, started)
+        return outcome_of(manifest, snapshot, made, bases, derived, started)
 
     def _make_all(
         self,
@@ -337,7 +317,7 @@ class IndexCompiler:
         published: RepoManifest | None,
         *,
         rebuild: bool,
-    ) -> tuple[dict[ViewKind, _Made], Bases, int]:
+    ) -> tuple[dict[ViewKind, Made], Bases, int]:
         """The views that are not published for this snapshot yet, not published; and from what."""
         manifests = [] if rebuild else by_nearness(self.store, self.repository.worktree_key)
         bases = Bases(self.store, manifests, self._fresh, snapshot)
@@ -356,7 +336,7 @@ class IndexCompiler:
         self,
         snapshot: SourceSnapshot,
         records: Mapping[ViewKind, ViewRecord],
-        made: Mapping[ViewKind, _Made],
+        made: Mapping[ViewKind, Made],
     ) -> RepoManifest:
         """Give the new folders their names, and publish them with what else there is of the snapshot."""
         there = {
@@ -377,7 +357,7 @@ class IndexCompiler:
         self.store.publish(manifest, snapshot.files)
         return manifest
 
-    def _adopt(self, made: _Made, snapshot: SourceSnapshot) -> ViewRecord:
+    def _adopt(self, made: Made, snapshot: SourceSnapshot) -> ViewRecord:
         """The record of a view whose folder is now an artifact; of a failed one when that fails."""
         record = made.record
         if record.how == "reused" and not self.store.artifact(record.artifact).is_dir():
@@ -392,14 +372,14 @@ class IndexCompiler:
             return replace(record, status=Status.FAILED, how="", error=f"{type(error).__name__}: {error}")
         return replace(record, artifact=name, size_bytes=size)
 
-    def _make(self, kind: ViewKind, snapshot: SourceSnapshot, bases: Bases, records: CachedRecords) -> _Made:
+    def _make(self, kind: ViewKind, snapshot: SourceSnapshot, bases: Bases, records: CachedRecords) -> Made:
         """One view: reused, maintained, built, or failed."""
         started = time.perf_counter()
         profile = self._profile(kind)
         base = bases.nearest(kind)
         if base is not None and base.same:
             old = base.record
-            return _Made(ViewRecord(
+            return Made(ViewRecord(
                 kind, profile.digest, snapshot.id, Status.FRESH, old.artifact, "reused", dict(profile.fields),
                 old.capabilities, old.counts, time.perf_counter() - started, old.size_bytes, old.error,
             ))  # fmt: skip
@@ -411,7 +391,7 @@ class IndexCompiler:
             facts, how = self._write(builder, snapshot, base, records, out)
         except Exception as error:  # noqa: BLE001 - a failed view, however it failed, leaves its siblings
             shutil.rmtree(out, ignore_errors=True)
-            return _Made(ViewRecord(
+            return Made(ViewRecord(
                 kind, profile.digest, snapshot.id, Status.FAILED, fields=dict(profile.fields),
                 seconds=time.perf_counter() - started, error=f"{type(error).__name__}: {error}",
             ))  # fmt: skip
@@ -419,7 +399,7 @@ class IndexCompiler:
             kind, profile.digest, snapshot.id, Status.FRESH, "", how, dict(profile.fields),
             facts.capabilities, facts.counts, time.perf_counter() - started, 0, facts.lacks,
         )  # fmt: skip
-        return _Made(record, out)
+        return Made(record, out)
 
     def _write(
         self,
@@ -444,25 +424,3 @@ class IndexCompiler:
             records.prepare(snapshot.source_files())
         self.progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"
-
-
-def _outcome(
-    manifest: RepoManifest,
-    snapshot: SourceSnapshot,
-    made: Mapping[ViewKind, _Made],
-    bases: Bases,
-    derived: int,
-    started: float,
-) -> Outcome:
-    delta = bases.used
-    return Outcome(
-        manifest,
-        snapshot,
-        {kind: manifest.views[kind].how or manifest.views[kind].status for kind in made},
-        added=len(delta.added) if delta is not None else len(snapshot.files),
-        changed=len(delta.changed) if delta is not None else 0,
-        removed=len(delta.removed) if delta is not None else 0,
-        renamed=len(delta.renamed) if delta is not None else 0,
-        derived=derived,
-        seconds=time.perf_counter() - started,
-    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
@@ -12,7 +13,7 @@ from codenib.compiler.checkouts import Desk, Workshop
 from codenib.compiler.export import exported
 from codenib.compiler.held import find_held, recall_held
 from codenib.core.errors import CannotMaintain, InputError
-from codenib.core.protocols import FactBackend, Progress
+from codenib.core.protocols import FactBackend, FollowingBackend, Progress
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile
 from codenib.manifest.home import tools_folder
@@ -24,12 +25,14 @@ from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
-from codenib.views.graph.profile import Makers
+from codenib.views.graph.profile import Makers, identify
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
+    from codenib.views.graph.audit import Audited
     from codenib.views.graph.groups import Memory
     from codenib.views.graph.view import GraphViewBuilder
 
+_QUICK_S = 3.0
 #: The tools and a repository's languages in, each group's backends out, the first choice first.
 FindBackends = Callable[[Toolbox, Set[str]], Mapping[str, Sequence[FactBackend]]]
 
@@ -53,6 +56,7 @@ class GraphChoice:
         self._snapshot: SourceSnapshot | None = None
         self._workshop = Workshop()
         self._memory: Memory | None = None
+        self._last_s = 0.0  # what the last update took
         self.tools = Toolbox(tools_folder())
 
     def settle(self, snapshot: SourceSnapshot) -> None:
@@ -103,6 +107,41 @@ class GraphChoice:
             self._made(), self._export, self._progress, self._desk, self._hold, self._memory
         )
 
+    def warm(self, snapshot: SourceSnapshot, published: Path) -> None:
+        """Start the engines of a graph and let them read its files, so that the next edit finds them up."""
+        from codenib.views.graph.groups import Memory
+        from codenib.views.graph.read import read_held
+        from codenib.views.graph.view import read_facts
+
+        self.settle(snapshot)
+        made, raw = read_facts(published)
+        self._memory = self._memory or Memory()
+        self._memory.remember(snapshot.id, made, raw)
+        files = {**snapshot.files, **read_held(published)}
+        with self._hold(replace(snapshot, files=files)) as desk:
+            for each in made:
+                backends = self._backends.get(each.about.group, ())
+                backend = next((one for one in backends if identify(one) == each.about.backend), None)
+                if isinstance(backend, FollowingBackend) and each.about.resolved:
+                    engine, _ = desk.engine(backend)
+                    if engine.whole and not engine.settled:
+                        engine.differing([facts.path for facts in each.facts], anew=True)
+
+    def audit(self, snapshot: SourceSnapshot, published: Path, *, sample: int, seed: int) -> list[Audited]:
+        """Ask new engines for some files of each group of an artifact."""
+        from codenib.views.graph.audit import audit
+        from codenib.views.graph.read import read_held
+        from codenib.views.graph.view import read_made
+
+        made, held = read_made(published), read_held(published)
+        with self._export(replace(snapshot, files={**snapshot.files, **held})) as root:
+            return audit(self._made(), root, made, sample=sample, seed=seed, progress=self._progress)
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether engines are up that brought the graph to the last edit while somebody would wait."""
+        return self._workshop.running > 0 and self._last_s < _QUICK_S
+
     def close(self) -> None:
         """End the engines that stayed, and let go of the facts."""
         self._workshop.close()
@@ -143,10 +182,12 @@ class GraphChoice:
             read = {path: each.digest for path, each in held.items()}
             after = replace(after, files={**after.files, **read})
             delta = replace(diff(before, after), base=delta.base, target=delta.target, commit=delta.commit)
+        started = time.perf_counter()
         desk = self._open(before, after)
         desk.delta, desk.held = delta, held
         yield desk
         self._workshop.trim()
+        self._last_s = time.perf_counter() - started
 
     def _made(self) -> Makers:
         return Makers(self._backends, syntactic_backend(), self._imported, trusted=self._store.trusted)

@@ -43,6 +43,11 @@ class LiveServers:
         """Stop them."""
         self._pool.close()
 
+    @property
+    def running(self) -> bool:
+        """Whether a server was started."""
+        return self._pool.started
+
     def require(self, path: str) -> str:
         """The server of a file, by name and version; an error that says what is missing otherwise."""
         server = server_of(path)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 Asked = Literal["auto", "static", "live"]
 Question = Literal["definition", "references"]
 _BUILD = "codenib index --views graph"
+_PATIENCE_S = 3.0  # for the process that keeps the graph; a language server takes longer to start
 
 
 class Navigator:
@@ -104,9 +105,20 @@ class Navigator:
         return self._pins.pin(ViewKind.GRAPH, at, refresh)
 
     def _pin(self, provider: Asked, at: str | None, refresh: Refresh) -> tuple[Pinned, str]:
-        if provider == "static" or refresh == "never":
+        """The graph as it must be, or as it is where a server may answer instead.
+
+        An engine that is up brings it there sooner than a server starts: the one that maintains the graph
+        answers for edited files too.
+        """
+        if provider == "static" or refresh == "never" or (provider == "auto" and self._at_hand(at)):
             return self._pins.pin(ViewKind.GRAPH, at, refresh)
-        return self._pins.pin_ready(ViewKind.GRAPH, at), ""
+        waits = provider == "auto" and (self._live is None or not self._live.running)
+        patience_s = _PATIENCE_S if waits else 0.0
+        return self._pins.pin_ready(ViewKind.GRAPH, at, patience_s), ""
+
+    def _at_hand(self, at: str | None) -> bool:
+        """Whether this process has the engines of the worktree's graph, and they were quick last time."""
+        return at is None and ViewKind.GRAPH in self._pins.views_of_head() and self._compiler.graph.at_hand
 
     def _choose(
         self, provider: Asked, pinned: Pinned, position: Position, at: str | None

@@ -8,7 +8,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from codenib.compiler.compiler import IndexCompiler, Outcome
+from codenib.compiler.compiler import IndexCompiler
+from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
@@ -29,6 +30,9 @@ _RECHECK_WATCHED_S = 5.0
 # Only a question for slow views waits for them. The history is not among them: edits leave it as it is, and a
 # commit costs 0.15 s (Django). At a revision it may have to read thousands of older commits.
 _SLOW_AT_A_REVISION = (*SLOW, ViewKind.HISTORY)
+# How long a question that needs a slow view waits for the process that keeps it, before it makes its own.
+_PATIENCE_S = 100.0
+_POLL_S = 0.02
 _REVISIONS = 4  # opened at once; the oldest goes
 
 
@@ -52,6 +56,8 @@ class Pins:
         self._recent: dict[str | None, _Look] = {}  # by revision
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
+        #: Whether another process keeps the slow views of this worktree, with engines that are up.
+        self.kept_elsewhere: Callable[[], bool] = lambda: False
 
     def clear(self) -> None:
         """Let go of all."""
@@ -75,19 +81,21 @@ class Pins:
             pinned, outcome = self._pin_current(kind, at)
         return pinned, describe_refresh(outcome)
 
-    def pin_ready(self, kind: ViewKind, at: str | None) -> Pinned:
-        """The snapshot as it is now, without waiting for any view: `kind` is open only if it is fresh."""
-        if (recent := self._recently(at)) is not None:
-            record = recent.manifest.views.get(kind)
-            if record is not None and record.status is not Status.FRESH:
-                return self._without_views(recent)
-            with suppress(StateError):  # swept meanwhile
-                recent.hold(kind if record is not None else None)
-                return recent
+    def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> Pinned:
+        """The snapshot as it is now, without making any view: `kind` is open only if it is fresh.
+
+        Where another process keeps it, it has `patience_s` to become so.
+        """
+        patience_s = patience_s if self.kept_elsewhere() else 0.0
+        recent = self._recently(at)
+        if recent is not None and (ready := self._ready(recent, kind)) is not None:
+            return ready
+        if recent is not None and not patience_s:
+            return self._without_views(recent) if recent.manifest.views.get(kind) else recent
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         looked = time.monotonic()
-        manifest = self._compiler.current(snapshot, [kind])
+        manifest = self._awaited(snapshot, kind, patience_s)
         if manifest is not None:
             with suppress(StateError):  # swept meanwhile
                 pinned = self._open(manifest, kind, stale=False)
@@ -98,6 +106,28 @@ class Pins:
             self._remember(key, self._loose(snapshot))
         self._recent[at] = _Look(started, looked, self._pinned[key])
         return self._pinned[key]
+
+    def _ready(self, pinned: Pinned, kind: ViewKind) -> Pinned | None:
+        """The snapshot with `kind` open, also where that was published since; None when it is not fresh."""
+        manifest = pinned.manifest
+        for known in (manifest, self._store.manifest(manifest.snapshot)):
+            record = known.views.get(kind) if known is not None else None
+            if known is not None and record is not None and record.status is Status.FRESH:
+                with suppress(StateError):  # swept meanwhile
+                    return self._open(known, kind, stale=False)
+        return None
+
+    def _awaited(self, snapshot: SourceSnapshot, kind: ViewKind, patience_s: float) -> RepoManifest | None:
+        """The manifest with a fresh `kind`, waiting for who keeps it; None when it failed or takes longer."""
+        deadline = time.monotonic() + patience_s
+        while (manifest := self._compiler.current(snapshot, [kind])) is None:
+            known = self._store.manifest(snapshot.id)
+            record = known.views.get(kind) if known else None
+            failed = record is not None and record.status is Status.FAILED
+            if failed or time.monotonic() >= deadline or not self.kept_elsewhere():
+                return None
+            time.sleep(_POLL_S)
+        return manifest
 
     def _recently(self, at: str | None) -> Pinned | None:
         """What the last look found, when it still holds."""
@@ -158,6 +188,8 @@ class Pins:
         if kind is not None and kind not in views:
             views = (*views, kind)
         later = self.left_for_later(views) if at is None else {}
+        if kind in SLOW and at is None and self.kept_elsewhere() and kind in self._records_of_head():
+            self._awaited(snapshot, kind, _PATIENCE_S)
         while True:
             outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False, later=later)
             try:

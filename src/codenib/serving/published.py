@@ -17,7 +17,8 @@ from codenib.serving.pins import Pins, Refresh
 from codenib.serving.workspace import Workspace
 
 if TYPE_CHECKING:
-    from codenib.compiler.compiler import IndexCompiler, Outcome
+    from codenib.compiler.compiler import IndexCompiler
+    from codenib.compiler.outcome import Outcome
     from codenib.serving.pinned import Pinned
 
 
@@ -71,7 +72,7 @@ class _OnePin(Pins):
         self._only.hold(kind)
         return self._only, ""
 
-    def pin_ready(self, kind: ViewKind, at: str | None) -> Pinned:
+    def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> Pinned:
         with suppress(StateError):  # the caller asks whether the view is there
             return self.pin(kind, at, "never")[0]
         return self._only

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from codenib.compiler.compiler import IndexCompiler, Outcome
+from codenib.compiler.compiler import IndexCompiler
+from codenib.compiler.outcome import Outcome
 from codenib.core.answers import Coverage
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage

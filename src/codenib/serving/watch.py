@@ -1,17 +1,29 @@
-"""File events in, updates out: the loop behind `codenib watch`."""
+"""File events in, updates out: the loop behind `codenib watch` and beside the servers.
+
+Text views are brought up by the loop itself, the graph and the dense view by a thread with engines that stay:
+the next edit's text never waits for them. When nothing happens for a while, the thread audits the graph.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
+import time
 from collections.abc import Callable, Iterator
 from threading import Event
 
-from codenib.compiler.compiler import Outcome
-from codenib.core.errors import InputError
+from codenib.compiler.outcome import Outcome
+from codenib.core.errors import CodenibError, InputError
+from codenib.core.views import SLOW
+from codenib.serving.maintenance import AuditReport
 from codenib.serving.workspace import Workspace
+from codenib.views.graph.update import FOLLOWED
 
 _DEBOUNCE_MS = 100  # an editor's save is several events; an agent's edit of many files is a burst
 _POLL_MS = 1_000
+# An audit starts engines of its own: only when nobody edits, and not after every edit.
+_IDLE_S = 60.0
+_BETWEEN_AUDITS_S = 900.0
 
 
 def watch_repository(
@@ -21,26 +33,117 @@ def watch_repository(
     say: Callable[[str], None],
     updates: int | None = None,
     stop: Event | None = None,
+    audited: Callable[[AuditReport], None] | None = None,
 ) -> None:
     """Update once, then after every burst of changes, until `stop` or `updates` updates that did something.
 
-    A change between taking a snapshot and watching again is in the next burst, so none is lost.
+    A change between taking a snapshot and watching again is in the next burst, so none is lost. `report` is
+    told of the text views and of the slow ones, each when they are published. With `audited` the graph is
+    audited.
     """
     if workspace.is_bare:
         raise InputError(f"{workspace.root} is a bare repository: there are no files to watch")
     stop = stop or Event()
+    lock = threading.Lock()
+
+    def told(outcome: Outcome) -> None:
+        with lock:
+            report(outcome)
+
     events = _events(workspace, stop, say)
     next(events)  # the watch is in place before the first snapshot
-    report(workspace.update())
-    for _ in events:
+    slow = _Slow(workspace, told, say, audited)
+    try:
+        told(workspace.update(wait=False))
+        slow.ask()
+        for _ in events:
+            outcome = workspace.update(wait=False)
+            if outcome.nothing_to_do:
+                continue
+            told(outcome)
+            slow.ask()
+            if updates is not None:
+                updates -= 1
+                if updates <= 0:
+                    return
+    finally:
+        slow.finish(now=stop.is_set())
+
+
+class _Slow:
+    """Brings the slow views up in a thread of its own, which starts with the first of them."""
+
+    def __init__(
+        self,
+        workspace: Workspace,
+        report: Callable[[Outcome], None],
+        say: Callable[[str], None],
+        audited: Callable[[AuditReport], None] | None,
+    ) -> None:
+        self._of = workspace
+        self._report = report
+        self._say = say
+        self._audited = audited
+        self._wanted = threading.Condition()
+        self._asked = False
+        self._ending = False
+        self._thread: threading.Thread | None = None
+        self._followed = False  # since the last audit
+        self._last_audit = time.monotonic()
+
+    def ask(self) -> None:
+        """There is something new, if this worktree has slow views."""
+        if not set(self._of.views) & set(SLOW):
+            return
+        with self._wanted:
+            self._asked = True
+            self._wanted.notify()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="slow views")
+            self._thread.start()
+
+    def finish(self, *, now: bool) -> None:
+        """End the thread, after what was asked for unless `now`."""
+        with self._wanted:
+            self._ending = True
+            self._asked = self._asked and not now
+            self._wanted.notify()
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        with self._of.twin() as workspace:
+            warmed = False
+            while True:
+                with self._wanted:
+                    if not self._asked and not self._ending and warmed:
+                        self._wanted.wait(_IDLE_S)
+                    asked, self._asked = self._asked, False
+                    if self._ending and not asked:
+                        return
+                try:
+                    if asked:
+                        self._update(workspace)
+                    elif not warmed:
+                        warmed = True
+                        workspace.warm()
+                    elif self._followed and time.monotonic() - self._last_audit > _BETWEEN_AUDITS_S:
+                        self._audit(workspace)
+                except CodenibError as error:
+                    self._say(f"{error.message}; try: {error.hint}" if error.hint else error.message)
+
+    def _update(self, workspace: Workspace) -> None:
         outcome = workspace.update()
         if outcome.nothing_to_do:
-            continue
-        report(outcome)
-        if updates is not None:
-            updates -= 1
-            if updates <= 0:
-                return
+            return
+        done = workspace.graph_update(outcome)
+        self._followed |= done is not None and any(group.how == FOLLOWED for group in done.groups)
+        self._report(outcome)
+
+    def _audit(self, workspace: Workspace) -> None:
+        self._followed, self._last_audit = False, time.monotonic()
+        if self._audited is not None:
+            self._audited(workspace.audit())
 
 
 def _events(workspace: Workspace, stop: Event, say: Callable[[str], None]) -> Iterator[None]:

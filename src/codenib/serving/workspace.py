@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
-from codenib.compiler.compiler import IndexCompiler, Outcome, silent
+from codenib.compiler.compiler import IndexCompiler, silent
 from codenib.compiler.dense import open_named
 from codenib.compiler.graph import FindBackends
+from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.answers import Evidence, Passage, RegexAnswer
 from codenib.core.embedding import OpenEmbedder
@@ -21,11 +22,11 @@ from codenib.core.navigation import Position
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceUnit, Span
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
-from codenib.core.views import ViewKind
+from codenib.core.views import SLOW, ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.backends.registry import backends_of
 from codenib.serving.budgeted import Budgeted
-from codenib.serving.maintenance import graph_update
+from codenib.serving.maintenance import AuditReport, audit_graph, graph_update, warm_graph
 from codenib.serving.paths import path_filter
 from codenib.serving.pins import Pins, Refresh
 from codenib.serving.report import StatusReport, coverage_of, make_status
@@ -54,6 +55,7 @@ class Workspace(Budgeted):
         open_embedder: OpenEmbedder = open_named,
         find_backends: FindBackends = backends_of,
     ) -> None:
+        self._given: dict[str, Any] = {"open_embedder": open_embedder, "find_backends": find_backends}
         self._repository = locate(Path(path))
         self._store = Store(self._repository.key)
         self._compiler = IndexCompiler(
@@ -94,6 +96,10 @@ class Workspace(Budgeted):
     def trust_events(self, unchanged_since: Callable[[float], bool | None]) -> None:
         """Look at the files only when this does not say that none changed since the last look."""
         self._pins.unchanged_since = unchanged_since
+
+    def trust_keeper(self, at_work: Callable[[], bool]) -> None:
+        """Wait for the process that keeps the slow views while this says that there is one."""
+        self._pins.kept_elsewhere = at_work
 
     # -- asking
 
@@ -350,9 +356,22 @@ class Workspace(Budgeted):
         self._compiler.graph.import_scip(Path(file), snapshot)
         return self._index((ViewKind.GRAPH,), None, False)
 
-    def update(self) -> Outcome:
-        """Bring the views that this worktree has up to now, the text views first; default views if none."""
-        return self._index(self._pins.views_of_head(), None, False)
+    def update(self, *, wait: bool = True) -> Outcome:
+        """Bring the views that this worktree has up to now, the text views first; default views if none.
+
+        Without `wait`, slow views are left as stale for another update.
+        """
+        views = self.views
+        return self._index(views if wait else [kind for kind in views if kind not in SLOW], None, False)
+
+    @property
+    def views(self) -> tuple[ViewKind, ...]:
+        """The views of this worktree; the default ones when it has none."""
+        return self._pins.views_of_head()
+
+    def twin(self) -> Workspace:
+        """Another one of the same repository, for another thread."""
+        return type(self)(self._repository.root, **self._given)
 
     def graph_update(self, outcome: Outcome) -> GraphUpdate | None:
         """What an update did to the graph and why; None when there is none or it was built from nothing."""
@@ -362,7 +381,16 @@ class Workspace(Budgeted):
         self, views: Sequence[ViewKind] | None = None, *, at: str | None = None
     ) -> dict[ViewKind, list[str]]:
         """Rebuild beside the maintained views and compare; the differences by view, empty when equal."""
-        return self._compiler.verify(self._compiler.take(at), views or self._pins.views_of_head())
+        return self._compiler.verify(self._compiler.take(at), views or self.views)
+
+    def audit(self, *, sample: int = 24, seed: int | None = None, repair: bool = True) -> AuditReport:
+        """Ask new engines for `sample` files of each group of the graph; made anew where one differs."""
+        chosen = int(time.time()) if seed is None else seed
+        return audit_graph(self._compiler, sample=sample, seed=chosen, repair=repair)
+
+    def warm(self) -> None:
+        """Start the engines of the graph, so that the next edit finds them up."""
+        warm_graph(self._compiler)
 
     def status(self) -> StatusReport:
         """What is indexed, for which snapshot, and what changed since."""

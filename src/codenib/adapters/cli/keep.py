@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 import click
@@ -10,8 +11,9 @@ import click
 from codenib.adapters.cli.explain import print_update
 from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
 from codenib.adapters.cli.output import human_size, opened, print_json
-from codenib.compiler.compiler import Outcome
+from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS, parse_views
+from codenib.core.errors import InputError
 from codenib.core.views import Status, ViewKind
 from codenib.serving.report import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
@@ -194,10 +196,16 @@ def _model(fields: Mapping[str, str]) -> str:
 
 
 @click.command()
+@click.option("--sample", type=click.IntRange(min=1), help="Compare only so many files of each language.")
 @shared(views_option, at_revision, as_json)
 @click.pass_obj
-def verify(repository: str, views: str | None, at: str | None, json_output: bool) -> None:
+def verify(repository: str, views: str | None, at: str | None, sample: int | None, json_output: bool) -> None:
     """Rebuild from nothing beside the maintained views, and compare. Exit 3 when they differ."""
+    if sample is not None:
+        if at is not None or parse_views(views or "graph") != (ViewKind.GRAPH,):
+            raise InputError("a sample is of the worktree's graph", hint="codenib verify --sample 24")
+        _verify_sample(repository, sample, json_output)
+        return
     with opened(repository, quiet=json_output) as (workspace, progress):
         found = workspace.verify(parse_views(views) if views else None, at=at)
         progress.close()
@@ -214,6 +222,24 @@ def verify(repository: str, views: str | None, at: str | None, json_output: bool
     if not clean:
         if not json_output:
             click.echo("  try: codenib index --rebuild", err=True)
+        raise click.exceptions.Exit(3)
+
+
+def _verify_sample(repository: str, sample: int, json_output: bool) -> None:
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        report = workspace.audit(sample=sample, repair=False)
+        progress.close()
+    if json_output:
+        print_json({"clean": report.clean, **asdict(report)})
+    for group in () if json_output else report.groups:
+        verdict = click.style("equal", fg="green") if not group.differing else click.style("differ", fg="red")
+        wrong = f"{len(group.differing)} of " if group.differing else ""
+        click.echo(f"graph, {group.group}: {wrong}{group.checked:,} files {verdict}")
+        for path in group.differing[:10]:
+            click.echo(f"  {path}: facts not equal")
+    if not report.clean:
+        if not json_output:
+            click.echo("  try: codenib index --views graph --rebuild", err=True)
         raise click.exceptions.Exit(3)
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import click
 
 from codenib.adapters.cli.keep import outcome_json
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
-from codenib.compiler.compiler import Outcome
+from codenib.compiler.outcome import Outcome
+from codenib.serving.maintenance import AuditReport
 from codenib.serving.report import describe_refresh
 from codenib.serving.watch import watch_repository
 from codenib.serving.workspace import Workspace
@@ -27,6 +30,14 @@ def watch(repository: str, once: bool, json_output: bool) -> None:
             else:
                 click.echo(describe_refresh(outcome) or "up to date")
 
+        def audited(found: AuditReport) -> None:
+            files = ", ".join(f"{group.checked:,} of {group.group}" for group in found.groups)
+            verdict = "equal" if found.clean else "not all equal: the graph was made anew"
+            if json_output:
+                print_json({"audit": {"clean": found.clean, **asdict(found)}})
+            else:
+                click.echo(f"audited the graph ({files}): {verdict}")
+
         if not json_output:
             say(f"watching {workspace.root}; interrupt to stop")
-        watch_repository(workspace, report, say=say, updates=1 if once else None)
+        watch_repository(workspace, report, say=say, updates=1 if once else None, audited=audited)

@@ -21,7 +21,7 @@ _EVERY_S = 0.1
 
 def main(root: str) -> int:
     """Build or maintain the default views of `root`."""
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=end_with_parent, daemon=True).start()
     said = 0.0
     before = ""
 
@@ -46,7 +46,8 @@ def _say(row: dict[str, str | int]) -> None:
     sys.stdout.buffer.flush()
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
+    """End this process when the one that started it does: it holds the other end of standard input."""
     while os.read(0, 4096):  # not sys.stdin: its lock must not be held when the interpreter ends
         pass
     os._exit(1)

@@ -54,6 +54,7 @@ class Served:
         self._made = 0
         self._condition = threading.Condition()
         self._child: subprocess.Popen[bytes] | None = None
+        self._keeper: subprocess.Popen[bytes] | None = None
         self._closing = False
 
     @property
@@ -67,8 +68,11 @@ class Served:
     def close(self) -> None:
         """Stop the background work and let go of the views."""
         self._closing = True
-        if self._child is not None:
-            self._child.kill()
+        for process in (self._child, self._keeper):
+            if process is not None:
+                process.kill()
+        if self._keeper is not None:
+            self._end_keeper(self._keeper)
         self.events.close()
         with self._condition:
             free, self._free = self._free, []
@@ -85,6 +89,7 @@ class Served:
         manifest = self.manifest()
         if kind not in DEFAULT_VIEWS and (manifest is None or kind not in manifest.views):
             raise StateError(f"{self.name} has no {kind} view", hint=f"codenib index --views {kind}")
+        self.keep()
 
     def check(self) -> bool:
         """Whether questions can be answered; raises when they never will be."""
@@ -123,7 +128,29 @@ class Served:
         self._made += 1
         workspace = Workspace(self.root, progress=self._progress)
         workspace.trust_events(self.events.unchanged_since)
+        workspace.trust_keeper(self._is_kept)
         return workspace
+
+    def keep(self) -> None:
+        """Have the graph follow edits beside the server, once there is one."""
+        if self._keeper is not None or self._closing or self.repository.kind == "bare":
+            return
+        manifest = self.manifest()
+        if manifest is not None and ViewKind.GRAPH in manifest.views:
+            self._keeper = self._start("keeper", subprocess.DEVNULL)
+
+    def _is_kept(self) -> bool:
+        return self._keeper is not None and self._keeper.poll() is None
+
+    def _start(self, module: str, out: int) -> subprocess.Popen[bytes]:
+        command = [sys.executable, "-P", "-m", f"codenib.adapters.mcp.{module}", str(self.root)]
+        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.DEVNULL)
+
+    @staticmethod
+    def _end_keeper(process: subprocess.Popen[bytes]) -> None:
+        process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
 
     def _progress(self, stage: str, done: int, total: int) -> None:
         self.work = Work(stage, done, total)
@@ -138,6 +165,7 @@ class Served:
                 self._index()
             self.work = Work()
             self.state = "ready"
+            self.keep()
         except CodenibError as error:
             self._error, self.state = error, "failed"
         except (OSError, ValueError) as error:
@@ -146,10 +174,7 @@ class Served:
 
     def _index(self) -> None:
         """Run the indexer and follow its lines."""
-        command = [sys.executable, "-P", "-m", "codenib.adapters.mcp.indexer", str(self.root)]
-        self._child = subprocess.Popen(
-            command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL
-        )
+        self._child = self._start("indexer", subprocess.PIPE)
         with self._child as child:
             assert child.stdout is not None
             problem: StateError | None = None

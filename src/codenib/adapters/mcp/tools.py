@@ -249,7 +249,7 @@ def _body(call: Call, snapshot: str, path: str, line: int) -> list[str]:
 
 
 def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name: str | None) -> Reply:
-    note = answer.note if answer.provider == "syntactic" else ""
+    note = answer.note if answer.provider != "live" else ""
     outside = f"{answer.outside} outside the repository" if answer.outside else ""
     head = head_line(
         f"{counted(len(answer.locations), answer.total, what)} of {answer.asked or name or answer.position}",

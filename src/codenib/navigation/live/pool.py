@@ -55,6 +55,11 @@ class ServerPool:
                 known = self._providers[key] = self._make(key[0], group, trusted, places or {})
             return known
 
+    @property
+    def started(self) -> bool:
+        """Whether any server was."""
+        return bool(self._providers)
+
     def changed(self, changes: Changes) -> None:
         """Tell every server what changed on disk."""
         with self._lock:

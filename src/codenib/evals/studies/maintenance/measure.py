@@ -10,7 +10,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from codenib.compiler.compiler import IndexCompiler, Outcome
+from codenib.compiler.compiler import IndexCompiler
+from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import builder_of
 from codenib.core.errors import CodenibError
 from codenib.core.views import Status, ViewKind

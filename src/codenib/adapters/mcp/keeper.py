@@ -1,0 +1,30 @@
+"""A repository in, its views kept fresh out: `python -m codenib.adapters.mcp.keeper ROOT`.
+
+The server runs it beside itself where there is a graph: engines that stay follow each edit, and their work
+never holds up an answer. It ends when its standard input does, which is when the server is gone.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+
+from codenib.adapters.mcp.indexer import end_with_parent
+from codenib.core.errors import CodenibError
+from codenib.serving.watch import watch_repository
+from codenib.serving.workspace import Workspace
+
+
+def main(root: str) -> int:
+    """Follow the edits of `root` until the server ends."""
+    threading.Thread(target=end_with_parent, daemon=True).start()
+    try:
+        with Workspace(root) as workspace:
+            watch_repository(workspace, lambda _: None, say=lambda _: None, audited=lambda _: None)
+    except CodenibError as error:
+        return error.exit_code
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

@@ -1,0 +1,81 @@
+"""Published facts in, whether engines that know nothing of them say the same out; for a part of the files."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from codenib.core.facts import NodeFlag
+from codenib.core.protocols import FactBackend, FollowingBackend, Progress
+from codenib.views.graph.canonical import canonical
+from codenib.views.graph.facts import Binder, FileFacts
+from codenib.views.graph.groups import Made
+from codenib.views.graph.profile import Makers, identify
+
+
+@dataclass(frozen=True, slots=True)
+class Audited:
+    """How many files of a group were asked for again, and which of them answer differently."""
+
+    group: str
+    checked: int
+    differing: tuple[str, ...]
+
+
+def audit(
+    makers: Makers, root: Path, made: Sequence[Made], *, sample: int, seed: int, progress: Progress
+) -> list[Audited]:
+    """Ask new engines over the checkout at `root` for `sample` files of each group, and compare.
+
+    An engine that must see all files to answer for one is compared on all of them, and so is a group with
+    places that only their users know.
+    """
+    found = []
+    chance = random.Random(seed)
+    for group in made:
+        backends = makers.backends.get(group.about.group, ())
+        backend = next((each for each in backends if identify(each) == group.about.backend), None)
+        if not group.about.resolved or backend is None or not group.facts:
+            continue
+        known = {facts.path: facts for facts in group.facts}
+        anchored = any(np.any(facts.nodes[:, 9] & NodeFlag.ANCHOR) for facts in group.facts)
+        count = len(known) if anchored else min(sample, len(known))
+        wanted = sorted(chance.sample(sorted(known), count))
+        again = _again(makers, backend, root, known, wanted, progress)
+        wrong = [path for path, facts in again.items() if facts.plain() != known[path].plain()]
+        found.append(Audited(group.about.group, len(again), tuple(sorted(wrong))))
+    return found
+
+
+def _again(
+    makers: Makers,
+    backend: FactBackend,
+    root: Path,
+    known: dict[str, FileFacts],
+    wanted: Sequence[str],
+    progress: Progress,
+) -> dict[str, FileFacts]:
+    """The facts of the wanted files, or of all, by an engine of their own."""
+    files = sorted(known)
+    if not isinstance(backend, FollowingBackend):
+        lines = list(backend.produce(root, files, progress, trusted=makers.trusted))
+        wanted = files
+    else:
+        with closing(backend.engine(root, trusted=makers.trusted)) as engine:
+            engine.sync(files, files)
+            if engine.whole:
+                wanted = files
+                lines = list(engine.differing(files, anew=True)[0].values())
+            else:
+                lines = list(engine.lines(wanted))
+    chosen = set(wanted)
+    stay = [facts for path, facts in known.items() if path not in chosen]
+    binder = Binder(backend.group, lambda path: (root / path).read_bytes(), stay)
+    for line in lines:
+        binder.add(line)
+    return {facts.path: canonical(facts) for facts in binder.bind()}

@@ -1,0 +1,50 @@
+"""The server's graph follows edits beside it, with engines that stay."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.gitrepo import GitRepo
+
+from codenib.adapters.mcp.served import Served
+from codenib.core.errors import ProviderError
+from codenib.core.views import ViewKind
+from codenib.manifest.home import tools_folder
+from codenib.navigation.backends.registry import backends_of
+from codenib.navigation.tools import Toolbox
+from codenib.serving.workspace import Workspace
+
+_BOX = os.environ["CODENIB_TOOLBOX"]  # as the tests of engines have it
+
+
+@pytest.fixture
+def engines(no_engines: None, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("CODENIB_TOOLBOX", _BOX)
+    return tools_folder()
+
+
+@pytest.mark.tools
+def test_edits_are_answered_from_the_graph_that_the_keeper_brings(shop: GitRepo, engines: Path) -> None:
+    try:
+        backends_of(Toolbox(engines), {"python"})["python"][0].identity()
+    except ProviderError as error:
+        pytest.skip(f"{error.message}: {error.hint}")
+    shop.commit({"pier.py": "def pier():\n    return 1\n", "use.py": "from pier import pier\n\npier()\n"})
+    with Workspace(shop.path) as workspace:
+        workspace.index((ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH))
+    served = Served(shop.path)
+    try:
+        served._prepare()
+        assert served._is_kept()
+        with served.workspace(first=True) as workspace:
+            for turn in range(1, 4):
+                shop.write("pier.py", "# moved\n" * turn + "def pier():\n    return 1\n")
+                answer = workspace.neighbours("pier", "callers")
+                assert [(each.path, each.line) for each in answer.symbols[1:]] == [("use.py", 1)]
+                found = workspace.definition("use.py:3", name="pier")
+                assert (found.provider, [place.line for place in found.locations]) == ("static", [turn + 1])
+    finally:
+        served.close()
+    assert not served._is_kept()
