@@ -28,6 +28,21 @@ def shared(path: Path, *, timeout_s: float) -> Iterator[None]:
         yield
 
 
+def is_held(path: Path) -> bool:
+    """Whether somebody holds the lock at `path` exclusively."""
+    try:
+        handle = os.open(path, os.O_RDWR)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
+
+
 @contextmanager
 def _held(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)

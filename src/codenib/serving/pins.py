@@ -54,10 +54,9 @@ class Pins:
         self._worktree = compiler.repository.worktree_key
         self._pinned: dict[tuple[str, bool], Pinned] = {}  # by snapshot and whether it may be stale
         self._recent: dict[str | None, _Look] = {}  # by revision
+        self.keeps = False  # whether this is of the process that keeps the slow views
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
-        #: Whether another process keeps the slow views of this worktree, with engines that are up.
-        self.kept_elsewhere: Callable[[], bool] = lambda: False
 
     def clear(self) -> None:
         """Let go of all."""
@@ -80,6 +79,18 @@ class Pins:
         with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
             pinned, outcome = self._pin_current(kind, at)
         return pinned, describe_refresh(outcome)
+
+    def kept_elsewhere(self) -> bool:
+        """Whether another process keeps the slow views of this worktree, with engines that are up."""
+        return not self.keeps and self._store.is_kept(self._worktree)
+
+    def await_kept(self, views: Sequence[ViewKind]) -> None:
+        """Give the process that keeps the slow ones of these time to bring them to the files as they are."""
+        slow = [kind for kind in views if kind in SLOW]
+        if slow and self.kept_elsewhere():
+            snapshot = self._compiler.take()
+            for kind in slow:
+                self._awaited(snapshot, kind, _PATIENCE_S)
 
     def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> Pinned:
         """The snapshot as it is now, without making any view: `kind` is open only if it is fresh.

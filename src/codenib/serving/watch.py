@@ -10,10 +10,11 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from threading import Event
 
 from codenib.compiler.outcome import Outcome
-from codenib.core.errors import CodenibError, InputError
+from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.views import SLOW
 from codenib.serving.maintenance import AuditReport
 from codenib.serving.workspace import Workspace
@@ -34,12 +35,13 @@ def watch_repository(
     updates: int | None = None,
     stop: Event | None = None,
     audited: Callable[[AuditReport], None] | None = None,
+    ready: Callable[[], None] = lambda: None,
 ) -> None:
     """Update once, then after every burst of changes, until `stop` or `updates` updates that did something.
 
     A change between taking a snapshot and watching again is in the next burst, so none is lost. `report` is
     told of the text views and of the slow ones, each when they are published. With `audited` the graph is
-    audited.
+    audited. `ready` is called when the engines of its graph are up.
     """
     if workspace.is_bare:
         raise InputError(f"{workspace.root} is a bare repository: there are no files to watch")
@@ -52,7 +54,7 @@ def watch_repository(
 
     events = _events(workspace, stop, say)
     next(events)  # the watch is in place before the first snapshot
-    slow = _Slow(workspace, told, say, audited)
+    slow = _Slow(workspace, told, say, audited, ready)
     try:
         told(workspace.update(wait=False))
         slow.ask()
@@ -79,8 +81,10 @@ class _Slow:
         report: Callable[[Outcome], None],
         say: Callable[[str], None],
         audited: Callable[[AuditReport], None] | None,
+        ready: Callable[[], None],
     ) -> None:
         self._of = workspace
+        self._ready = ready
         self._report = report
         self._say = say
         self._audited = audited
@@ -88,6 +92,7 @@ class _Slow:
         self._asked = False
         self._ending = False
         self._thread: threading.Thread | None = None
+        self._warmed = False
         self._followed = False  # since the last audit
         self._last_audit = time.monotonic()
 
@@ -112,25 +117,32 @@ class _Slow:
             self._thread.join()
 
     def _run(self) -> None:
-        with self._of.twin() as workspace:
-            warmed = False
+        with self._of.twin() as workspace, ExitStack() as stack:
+            try:
+                stack.enter_context(workspace.keeping())
+            except StateError:
+                self._warmed = True  # somebody else's engines are
             while True:
                 with self._wanted:
-                    if not self._asked and not self._ending and warmed:
+                    if not self._asked and not self._ending and self._warmed:
                         self._wanted.wait(_IDLE_S)
                     asked, self._asked = self._asked, False
                     if self._ending and not asked:
                         return
                 try:
-                    if asked:
-                        self._update(workspace)
-                    elif not warmed:
-                        warmed = True
-                        workspace.warm()
-                    elif self._followed and time.monotonic() - self._last_audit > _BETWEEN_AUDITS_S:
-                        self._audit(workspace)
+                    self._work(workspace, asked)
                 except CodenibError as error:
                     self._say(f"{error.message}; try: {error.hint}" if error.hint else error.message)
+
+    def _work(self, workspace: Workspace, asked: bool) -> None:
+        if asked:
+            self._update(workspace)
+        elif not self._warmed:
+            self._warmed = True
+            workspace.warm()
+            self._ready()
+        elif self._followed and time.monotonic() - self._last_audit > _BETWEEN_AUDITS_S:
+            self._audit(workspace)
 
     def _update(self, workspace: Workspace) -> None:
         outcome = workspace.update()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -96,10 +97,6 @@ class Workspace(Budgeted):
     def trust_events(self, unchanged_since: Callable[[float], bool | None]) -> None:
         """Look at the files only when this does not say that none changed since the last look."""
         self._pins.unchanged_since = unchanged_since
-
-    def trust_keeper(self, at_work: Callable[[], bool]) -> None:
-        """Wait for the process that keeps the slow views while this says that there is one."""
-        self._pins.kept_elsewhere = at_work
 
     # -- asking
 
@@ -361,8 +358,19 @@ class Workspace(Budgeted):
 
         Without `wait`, slow views are left as stale for another update.
         """
-        views = self.views
-        return self._index(views if wait else [kind for kind in views if kind not in SLOW], None, False)
+        views = self.views if wait else tuple(kind for kind in self.views if kind not in SLOW)
+        self._pins.await_kept(views)
+        return self._index(views, None, False)
+
+    @contextmanager
+    def keeping(self) -> Iterator[None]:
+        """Be the one that keeps the slow views: others wait for them. An error when somebody is."""
+        with self._store.keeping(self._repository.worktree_key):
+            self._pins.keeps = True
+            try:
+                yield
+            finally:
+                self._pins.keeps = False
 
     @property
     def views(self) -> tuple[ViewKind, ...]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -34,17 +36,38 @@ def test_edits_are_answered_from_the_graph_that_the_keeper_brings(shop: GitRepo,
     shop.commit({"pier.py": "def pier():\n    return 1\n", "use.py": "from pier import pier\n\npier()\n"})
     with Workspace(shop.path) as workspace:
         workspace.index((ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH))
+    command = [sys.executable, "-m", "codenib.adapters.mcp.keeper", str(shop.path)]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as keeper,
+        Workspace(shop.path) as workspace,
+    ):
+        assert keeper.stdin is not None
+        assert keeper.stdout is not None
+        assert keeper.stdout.readline() == b"ready\n"
+        for turn in range(1, 4):
+            shop.write("pier.py", "# moved\n" * turn + "def pier():\n    return 1\n")
+            workspace._pins.look_again()
+            answer = workspace.neighbours("pier", "callers")
+            assert [(each.path, each.line) for each in answer.symbols[1:]] == [("use.py", 1)]
+            found = workspace.definition("use.py:3", name="pier")
+            assert (found.provider, [place.line for place in found.locations]) == ("static", [turn + 1])
+        assert workspace._compiler.graph._workshop.running == 0
+        keeper.stdin.close()
+        assert keeper.wait(60) == 1
+
+
+def test_the_server_has_a_keeper_once_there_is_a_graph_and_ends_it(shop: GitRepo) -> None:
     served = Served(shop.path)
     try:
         served._prepare()
-        assert served._is_kept()
-        with served.workspace(first=True) as workspace:
-            for turn in range(1, 4):
-                shop.write("pier.py", "# moved\n" * turn + "def pier():\n    return 1\n")
-                answer = workspace.neighbours("pier", "callers")
-                assert [(each.path, each.line) for each in answer.symbols[1:]] == [("use.py", 1)]
-                found = workspace.definition("use.py:3", name="pier")
-                assert (found.provider, [place.line for place in found.locations]) == ("static", [turn + 1])
+        none = served._keeper
+        assert none is None
+        with served.workspace() as workspace:
+            workspace.index((ViewKind.GRAPH,))
+        served.require(ViewKind.GRAPH)
+        keeper = served._keeper
+        assert keeper is not None
+        assert keeper.poll() is None
     finally:
         served.close()
-    assert not served._is_kept()
+    assert keeper.poll() is not None

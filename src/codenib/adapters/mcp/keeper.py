@@ -20,10 +20,17 @@ def main(root: str) -> int:
     threading.Thread(target=end_with_parent, daemon=True).start()
     try:
         with Workspace(root) as workspace:
-            watch_repository(workspace, lambda _: None, say=lambda _: None, audited=lambda _: None)
+            watch_repository(
+                workspace, lambda _: None, say=lambda _: None, audited=lambda _: None, ready=_say_ready
+            )
     except CodenibError as error:
         return error.exit_code
     return 0
+
+
+def _say_ready() -> None:
+    sys.stdout.write("ready\n")
+    sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -128,7 +128,6 @@ class Served:
         self._made += 1
         workspace = Workspace(self.root, progress=self._progress)
         workspace.trust_events(self.events.unchanged_since)
-        workspace.trust_keeper(self._is_kept)
         return workspace
 
     def keep(self) -> None:
@@ -138,9 +137,6 @@ class Served:
         manifest = self.manifest()
         if manifest is not None and ViewKind.GRAPH in manifest.views:
             self._keeper = self._start("keeper", subprocess.DEVNULL)
-
-    def _is_kept(self) -> bool:
-        return self._keeper is not None and self._keeper.poll() is None
 
     def _start(self, module: str, out: int) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-P", "-m", f"codenib.adapters.mcp.{module}", str(self.root)]
