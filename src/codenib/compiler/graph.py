@@ -29,6 +29,7 @@ from codenib.views.graph.profile import Makers, identify
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.graph.audit import Audited
+    from codenib.views.graph.follow import Arm
     from codenib.views.graph.groups import Memory
     from codenib.views.graph.view import GraphViewBuilder
 
@@ -57,6 +58,7 @@ class GraphChoice:
         self._workshop = Workshop()
         self._memory: Memory | None = None
         self._last_s = 0.0  # what the last update took
+        self.arm: Arm = "symbol"  # "file" replaces whole files, to compare the two
         self.tools = Toolbox(tools_folder())
 
     def settle(self, snapshot: SourceSnapshot) -> None:
@@ -103,9 +105,11 @@ class GraphChoice:
 
         if self._memory is None:
             self._memory = Memory()
-        return GraphViewBuilder(
+        made = GraphViewBuilder(
             self._made(), self._export, self._progress, self._desk, self._hold, self._memory
         )
+        made.arm = self.arm
+        return made
 
     def warm(self, snapshot: SourceSnapshot, published: Path) -> None:
         """Start the engines of a graph and let them read its files, so that the next edit finds them up."""

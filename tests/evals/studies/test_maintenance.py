@@ -14,9 +14,13 @@ from tests.evals.conftest import Corpus
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.registry import builder_of
+from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.evals.studies.maintenance.checks import check
+from codenib.manifest.home import tools_folder
 from codenib.manifest.store import Store
+from codenib.navigation.backends.registry import backends_of
+from codenib.navigation.tools import Toolbox
 from codenib.snapshot.repository import locate
 
 Study = Callable[..., dict[str, Any]]
@@ -55,6 +59,23 @@ def test_updates_of_the_text_views_equal_rebuilds(
     before = (out / "records.jsonl").read_bytes()
     study("maintenance", "--rows", transitions, "--mirror", corpus.mirror, "--out", out)
     assert (out / "records.jsonl").read_bytes() == before
+
+
+@pytest.mark.tools
+@pytest.mark.slow
+def test_both_ways_to_maintain_the_graph_end_in_the_facts_of_a_rebuild(
+    study: Study, corpus: Corpus, transitions: Path, tmp_path: Path
+) -> None:
+    try:
+        backends_of(Toolbox(tools_folder()), {"python"})["python"][0].identity()
+    except ProviderError as error:
+        pytest.skip(f"{error.message}: {error.hint}")
+    out = tmp_path / "run"
+    common = ("--rows", transitions, "--mirror", corpus.mirror, "--out", out)
+    found = study("maintenance", *common, "--graph", "--arms")
+    graphs = {arm: cells[0] for arm, cells in found["arms"].items() if arm.startswith("graph")}
+    assert set(graphs.values()) == {"1/1"}
+    assert [arm.endswith("whole files") for arm in sorted(graphs)] == [False, True]
 
 
 def test_one_changed_bit_of_a_vector_is_not_exact(corpus: Corpus, tmp_path: Path) -> None:

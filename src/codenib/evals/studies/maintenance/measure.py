@@ -8,6 +8,7 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.compiler.compiler import IndexCompiler
@@ -21,47 +22,83 @@ from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import locate
+from codenib.views.graph.follow import Arm
 from codenib.views.graph.update import read_update
 
 Note = Callable[[str], None]
 
 
-def walk(run: Run, chain: Sequence[Transition], clone: Path, views: Sequence[ViewKind], note: Note) -> None:
-    """Measure one repository's chain; transitions that are recorded already are only walked over."""
-    if all(_key(each, kind) in run for each in chain for kind in views):
+@dataclass(frozen=True)
+class Side:
+    """One way to maintain views: a state of its own that advances along the chain."""
+
+    kept: IndexCompiler
+    views: Sequence[ViewKind]
+    arm: str = ""  # of the graph, when it is not the default
+
+
+def walk(
+    run: Run,
+    chain: Sequence[Transition],
+    clone: Path,
+    views: Sequence[ViewKind],
+    note: Note,
+    arms: Sequence[Arm] = (),
+) -> None:
+    """Measure one repository's chain; transitions that are recorded already are only walked over.
+
+    `arms` are further ways to maintain the graph, each from the same first snapshot.
+    """
+    wanted = [(kind, "") for kind in views] + [(ViewKind.GRAPH, arm) for arm in arms]
+    if all(_key(each, kind, arm) in run for each in chain for kind, arm in wanted):
         return
     with tempfile.TemporaryDirectory(prefix="codenib-maintenance-") as folder:
-        kept = _compiler(clone, Path(folder) / "kept")
+        sides = [Side(_compiler(clone, Path(folder) / "kept"), views)]
+        for arm in arms:
+            sides.append(Side(_compiler(clone, Path(folder) / f"kept-{arm}"), (ViewKind.GRAPH,), arm))
+            sides[-1].kept.graph.arm = arm
         try:
             last = ""
             for step in chain:
-                if step.start != last:
-                    kept.ensure(kept.take(step.start), views, head=True)
-                _transition(run, step, kept, clone, views, Path(folder))
+                for side in sides if step.start != last else ():
+                    side.kept.ensure(side.kept.take(step.start), side.views, head=True)
+                _transition(run, step, sides, clone, views, Path(folder))
                 last = step.goal
                 note(f"{step.repo} step {step.step}: {step.subject[:60]}")
         finally:
-            _close(kept)
+            for side in sides:
+                _close(side.kept)
 
 
 def _transition(
-    run: Run, step: Transition, kept: IndexCompiler, clone: Path, views: Sequence[ViewKind], folder: Path
+    run: Run,
+    step: Transition,
+    sides: Sequence[Side],
+    clone: Path,
+    views: Sequence[ViewKind],
+    folder: Path,
 ) -> None:
+    kept = sides[0].kept
     before, after = kept.take(step.start), kept.take(step.goal)
     delta = diff(before, after)
     changed = {file.path for file in (*delta.added, *delta.changed)} | set(delta.removed)
-    updated = kept.ensure(after, views, head=True)
+    updated = [side.kept.ensure(side.kept.take(step.goal), side.views, head=True) for side in sides]
     fresh = _compiler(clone, folder / "fresh")
     try:
         rebuilt = fresh.ensure(fresh.take(step.goal), views, head=True)
-        for kind in views:
-            about = {
-                "repo": step.cluster, "language": step.language, "step": step.step, "view": kind.value,
-                "source_changing": step.source_changing, "files_changed": len(changed),
-            }  # fmt: skip
-            if _key(step, kind) not in run:
-                found = _compare(kind, kept, updated, fresh, rebuilt, changed)
-                run.add("transition", _key(step, kind), {**about, **found})
+        for side, outcome in zip(sides, updated, strict=True):
+            for kind in side.views:
+                key = _key(step, kind, side.arm)
+                if key in run:
+                    continue
+                about = {
+                    "repo": step.cluster, "language": step.language, "step": step.step, "view": kind.value,
+                    "source_changing": step.source_changing, "files_changed": len(changed),
+                }  # fmt: skip
+                found = _compare(kind, side.kept, outcome, fresh, rebuilt, changed)
+                if side.arm and "arm" in found:
+                    found["arm"] = f"{found['arm']}, whole files"
+                run.add("transition", key, {**about, **found})
     finally:
         _close(fresh)
         shutil.rmtree(folder / "fresh", ignore_errors=True)
@@ -112,5 +149,5 @@ def _close(compiler: IndexCompiler) -> None:
         close()
 
 
-def _key(step: Transition, kind: ViewKind) -> str:
-    return f"{step.cluster}|{step.step:04d}|{kind.value}"
+def _key(step: Transition, kind: ViewKind, arm: str = "") -> str:
+    return f"{step.cluster}|{step.step:04d}|{kind.value}{f':{arm}' if arm else ''}"
