@@ -7,7 +7,7 @@ import pytest
 from tests.gitrepo import GitRepo
 from tests.views.graph.toy import ToyBackend
 
-from codenib.compiler.checkouts import Checkout, Desk, Workshop
+from codenib.compiler.checkouts import Checkout, Desk, MachineMemory, Workshop, machine_memory
 from codenib.core.source import SourceSnapshot
 from codenib.manifest.store import Store
 from codenib.serving.workspace import Workspace
@@ -46,6 +46,7 @@ class RecordingEngine:
         paths: Sequence[str],
         touched: Sequence[str] = (),
         entries: Mapping[str, Sequence[str]] | None = None,
+        held: Sequence[str] = (),
     ) -> Mapping[str, Mapping[str, str]]:
         return {}
 
@@ -141,4 +142,33 @@ def test_an_engine_that_ended_is_started_again(states: tuple[GitRepo, list[Sourc
     assert len(backend.started) == 2
     work.drop(backend.group)
     assert not backend.started[1].alive
+    workshop.close()
+
+
+def test_memory_is_the_containers_where_that_has_less(tmp_path: Path) -> None:
+    info = tmp_path / "meminfo"
+    info.write_text("MemTotal: 4096 kB\nMemFree: 1 kB\nMemAvailable: 2048 kB\nHugePages_Total: 0\n")
+    assert machine_memory(info, tmp_path) == MachineMemory(4096 * 1024, 2048 * 1024)
+    (tmp_path / "memory.max").write_text("max\n")
+    (tmp_path / "memory.current").write_text("1024\n")
+    assert machine_memory(info, tmp_path).total_bytes == 4096 * 1024
+    (tmp_path / "memory.max").write_text("1000000\n")
+    assert machine_memory(info, tmp_path) == MachineMemory(1000000, 1000000 - 1024)
+    assert machine_memory(tmp_path / "none", tmp_path / "none").left_bytes > 1 << 60
+
+
+def test_the_largest_engine_is_ended_when_all_together_hold_too_much(
+    states: tuple[GitRepo, list[SourceSnapshot]],
+) -> None:
+    repo, (first, _) = states
+    workshop, small, large = Workshop(), RecordingBackend(), RecordingBackend()
+    large.group = "another"
+    work = desk(repo, workshop, first, first)
+    for backend in (small, large):
+        work.engine(backend)
+    workshop.trim()
+    assert workshop.running == 2
+    small.started[0].resident_bytes, large.started[0].resident_bytes = 1 << 20, 1 << 60
+    workshop.trim()
+    assert small.started[0].alive and not large.started[0].alive
     workshop.close()

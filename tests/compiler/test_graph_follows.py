@@ -270,3 +270,125 @@ def test_a_committed_file_that_does_not_parse_is_read_as_far_as_it_goes(
     done = updated(workspace)
     assert (done.held, done.broken) == ([], ["shop/prices.py"])
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+
+
+#: Edits that reach files which do not write what changed: the file, what is replaced in it, and by what.
+UNWRITTEN = [
+    ("lib/kinds.py", "Answer = dict[str, First]", "Answer = dict[str, Second]"),
+    ("lib/kinds.py", "    pair: First", "    pair: Second"),
+    ("lib/kinds.py", "    RED = 1", "    RED = 1\n    BLUE = 2"),
+    ("lib/kinds.py", "bound=First", "bound=Second"),
+    (
+        "lib/kinds.py",
+        "def __getitem__(self, key): return First()",
+        "def __getitem__(self, key): return Second()",
+    ),
+    ("lib/kinds.py", "class Row(First)", "class Row(Second)"),
+    ("lib/kinds.py", "def read(self) -> First", "def read(self) -> Second"),
+    ("lib/first.py", "return self.peer", "return self.peer and Second()"),
+    ("lib/flags.py", "NEW = False", "NEW = True"),
+    ("lib/first.py", "def shown(self): return 1", "@property\n    def shown(self): return Second()"),
+]
+KINDS = {
+    "lib/flags.py": "import typing\nNEW = False\nif not typing.TYPE_CHECKING:\n    NEW = 3\n",
+    "lib/first.py": """
+        class First:
+            def shown(self): return 1
+            def back(self):
+                from lib.kinds import loop
+                return loop(self)
+            def fetch(self):
+                return self.peer
+            peer = None
+
+        class Second:
+            def shown(self): return 2
+        """,
+    "lib/kinds.py": """
+        from dataclasses import dataclass
+        from enum import Enum
+        from typing import Generic, Protocol, TypeVar
+        from lib.first import First, Second
+
+        Answer = dict[str, First]
+        T = TypeVar("T", bound=First)
+
+        @dataclass
+        class Pair:
+            pair: First
+
+        class Color(Enum):
+            RED = 1
+
+        class Box(Generic[T]):
+            item: T
+            def use(self): return self.item.shown()
+
+        class Table:
+            def __getitem__(self, key): return First()
+
+        class Row(First): pass
+
+        class Reader(Protocol):
+            def read(self) -> First: ...
+
+        class File:
+            def read(self) -> First: return First()
+
+        def answer() -> Answer: return {}
+        def table(): return Table()
+        def take(reader: Reader) -> First: return reader.read()
+        def loop(first): return first.fetch()
+        """,
+    "use.py": """
+        from lib import kinds
+        from lib.kinds import Color, File, Pair, Row, answer, table, take
+
+        def of_alias(): return answer()["a"].shown()
+        def of_field(pair: Pair):
+            match pair:
+                case Pair(one): return one.shown()
+        def of_enum(color: Color):
+            if color is Color.RED: return of_alias()
+            return of_field(color)
+        def of_table(): return table()["x"].shown()
+        def of_base(): return Row().shown()
+        def of_shape(): return take(File()).shown()
+        def of_loop(first): return kinds.loop(first)
+        """,
+}
+
+
+@pytest.mark.tools
+@pytest.mark.slow
+def test_an_edit_reaches_those_who_do_not_write_what_it_changes(tmp_path: Path) -> None:
+    need("python")
+    repo = GitRepo(tmp_path / "kinds")
+    for path, text in KINDS.items():
+        put(repo, path, text)
+    repo.commit()
+    with Workspace(repo.path) as workspace:
+        workspace.index(GRAPH)
+        for path, old, new in UNWRITTEN:
+            text = (repo.path / path).read_text()
+            assert old in text
+            repo.write(path, text.replace(old, new))
+            assert python_of(updated(workspace)).how == FOLLOWED
+            assert workspace.verify(GRAPH)[ViewKind.GRAPH] == [], (path, new)
+
+
+@pytest.mark.tools
+@pytest.mark.slow
+def test_a_package_file_that_comes_and_goes_reaches_relative_imports(tmp_path: Path) -> None:
+    need("python")
+    repo = GitRepo(tmp_path / "package")
+    repo.write("pack/part.py", "from . import helper\n\ndef run(): return helper()\n")
+    repo.write("main.py", "from pack.part import run\n\nrun().bit_length()\n")
+    repo.commit()
+    with Workspace(repo.path) as workspace:
+        workspace.index(GRAPH)
+        for text in ("def helper(): return 1\n", "def helper(): return ''\n", None):
+            put(repo, "pack/__init__.py", text)
+            repo.write("other.py", f"x = {text!r}\n")
+            assert python_of(updated(workspace)).how == FOLLOWED
+            assert workspace.verify(GRAPH)[ViewKind.GRAPH] == [], text

@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections.abc import Mapping
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,9 @@ from codenib.units.languages import language_hint
 if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.graph.broken import Readable
 
-# An engine that holds more than this is ended after an update; the next one starts it again.
-_MOST_BYTES = 3 << 30
+# What the engines of a repository may hold together after an update, of the memory that this machine lets us
+# have. Where it is more, the largest is ended; the next update starts it again.
+_SHARE = 0.4
 _LEAST_BYTES = 1 << 30  # of memory that is left on the machine
 
 
@@ -186,12 +188,13 @@ class Workshop:
         return Desk(self._checkout, self._engines, before.files, after.files, trusted)
 
     def trim(self) -> None:
-        """End the engines that hold too much memory, all of them where memory is scarce."""
-        scarce = _available_bytes() < _LEAST_BYTES
-        for key, held in list(self._engines.items()):
-            if scarce or held.engine.resident_bytes > _MOST_BYTES:
-                held.engine.close()
-                del self._engines[key]
+        """End the largest engines while they hold too much memory together, all where memory is scarce."""
+        memory = machine_memory()
+        sizes = {key: held.engine.resident_bytes for key, held in self._engines.items()}
+        for key in sorted(sizes, key=lambda each: -sizes[each]):
+            if memory.left_bytes < _LEAST_BYTES or sum(sizes.values()) > _SHARE * memory.total_bytes:
+                self._engines.pop(key).engine.close()
+                del sizes[key]
 
     @property
     def running(self) -> int:
@@ -208,10 +211,25 @@ class Workshop:
             self._checkout = None
 
 
-def _available_bytes() -> int:
-    """Memory that is left; plenty where the system does not say."""
+@dataclass(frozen=True, slots=True)
+class MachineMemory:
+    """The memory that this process and its children may have, and what is left of it."""
+
+    total_bytes: int
+    left_bytes: int
+
+
+def machine_memory(info: Path = Path("/proc/meminfo"), group: Path = Path("/sys/fs/cgroup")) -> MachineMemory:
+    """Of the machine, or of the container where that has less; plenty where the system does not say."""
+    plenty = 1 << 62
     try:
-        rows = Path("/proc/meminfo").read_text().splitlines()
-    except OSError:
-        return 1 << 62
-    return next((int(row.split()[1]) * 1024 for row in rows if row.startswith("MemAvailable")), 1 << 62)
+        rows = [row.split() for row in info.read_text().splitlines()]
+        sizes = {row[0].rstrip(":"): int(row[1]) * 1024 for row in rows}
+        memory = MachineMemory(sizes["MemTotal"], sizes["MemAvailable"])
+    except (OSError, ValueError, LookupError):
+        memory = MachineMemory(plenty, plenty)
+    try:
+        most, used = (int((group / name).read_text()) for name in ("memory.max", "memory.current"))
+    except (OSError, ValueError):  # no container, or one without a limit
+        return memory
+    return MachineMemory(min(memory.total_bytes, most), min(memory.left_bytes, max(0, most - used)))

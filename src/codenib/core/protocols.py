@@ -151,7 +151,7 @@ class Engine(Protocol):
         ...
 
     def nodes(self, paths: Sequence[str]) -> Mapping[str, list[list[str | int]]]:
-        """The declarations of each file, as its line has them; not of one that must be asked as a whole."""
+        """The declarations of each file, as its line has them."""
         ...
 
     def surfaces(
@@ -159,10 +159,12 @@ class Engine(Protocol):
         paths: Sequence[str],
         touched: Sequence[str] = (),
         entries: Mapping[str, Sequence[str]] | None = None,
+        held: Sequence[str] = (),
     ) -> Mapping[str, Mapping[str, str]]:
         """What other files see of each: a digest by name. Equal digests leave all other files' facts alone.
 
-        Where a function's body shows through, it counts as changed when it has a name of `touched`.
+        Where a function's body shows through, it counts as changed when it has a name of `touched`, and a
+        name whose type has a class of `held` does.
         Of a file in `entries` only these names, with the names around them (`Class.method`), are looked at.
         """
         ...
@@ -197,6 +199,15 @@ class KnowingBackend(FactBackend, Protocol):
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Why a change of this file is more than the engine can follow; empty when it is not."""
+        ...
+
+
+@runtime_checkable
+class RereadingBackend(KnowingBackend, Protocol):
+    """A backend whose engine follows changes of other files than sources too."""
+
+    def rereads(self, path: str) -> bool:
+        """Whether the engine looks at this file again by itself, so that a change of it is to be followed."""
         ...
 
 

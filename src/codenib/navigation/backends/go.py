@@ -68,11 +68,12 @@ class GoBackend:
         return GoEngine("Go", [*self._tools.require(_TOOL).command, str(root), "serve"], _INSTALL)
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
-        """Modules and what is compiled beside Go decide what the build consists of."""
-        name = path.rpartition("/")[2]
-        if name in _BUILD or path.endswith(_COMPILED):
-            return f"{path} decides what is built"
-        return ""
+        """What is compiled beside Go decides what the build consists of."""
+        return f"{path} decides what is built" if path.endswith(_COMPILED) else ""
+
+    def rereads(self, path: str) -> bool:
+        """The engine asks the go command again when modules or their versions are others."""
+        return path.rpartition("/")[2] in _BUILD
 
 
 class GoEngine(ResidentEngine):

@@ -131,8 +131,9 @@ class PythonEngine(ResidentEngine):
         paths: Sequence[str],
         touched: Sequence[str] = (),
         entries: Mapping[str, Sequence[str]] | None = None,
+        held: Sequence[str] = (),
     ) -> dict[str, Mapping[str, str]]:
-        return super().surfaces([path for path in paths if _is_read(path)], touched, entries)
+        return super().surfaces([path for path in paths if _is_read(path)], touched, entries, held)
 
 
 class _Listener(threading.Thread):

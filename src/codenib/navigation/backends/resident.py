@@ -70,19 +70,21 @@ class ResidentEngine:
         return {path: line for path, line in found.items() if path not in same}, same
 
     def nodes(self, paths: Sequence[str]) -> dict[str, list[list[str | int]]]:
-        """The declarations of each file, as its line has them; not of one that must be asked as a whole."""
-        rows = [json.loads(line) for line in self._ask({"nodes": list(paths)})]
-        return {row["file"]: row["nodes"] for row in rows if not row["entwined"]}
+        """The declarations of each file, as its line has them."""
+        rows = (json.loads(line) for line in self._ask({"nodes": list(paths)}))
+        return {row["file"]: row["nodes"] for row in rows}
 
     def surfaces(
         self,
         paths: Sequence[str],
         touched: Sequence[str] = (),
         entries: Mapping[str, Sequence[str]] | None = None,
+        held: Sequence[str] = (),
     ) -> dict[str, Mapping[str, str]]:
         """What others see of each file, by name; a name in `touched` means something else than before."""
         found: dict[str, Mapping[str, str]] = {}
-        request = {"surfaces": list(paths), "touched": list(touched), "entries": dict(entries or {})}
+        request: dict[str, Any] = {"surfaces": list(paths), "touched": list(touched)}
+        request |= {"entries": dict(entries or {}), "held": list(held)}
         for line in self._ask(request):
             row = json.loads(line)
             found[row["file"]] = row["surface"]

@@ -27,9 +27,8 @@ _TOOL = "rust-facts"
 _INSTALL = "codenib tools install rust"
 # An engine that panics in one place of a thousand still says nearly all; more is a broken result.
 _FAILURES = 0.01
-_SETTINGS = frozenset(
-    {"Cargo.toml", "Cargo.lock", "rust-toolchain", "rust-toolchain.toml", "rust-project.json", "build.rs"}
-)
+_SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json", "build.rs"})
+_MANIFESTS = frozenset({"Cargo.toml", "Cargo.lock"})
 
 
 class RustBackend:
@@ -86,11 +85,16 @@ class RustBackend:
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Settings decide what is built, and a crate of macros is built before it can be asked."""
         name = path.rpartition("/")[2]
-        if name in _SETTINGS or "/.cargo/" in f"/{path}":
+        there = before is not None and after is not None
+        if name in _SETTINGS or "/.cargo/" in f"/{path}" or (name == "Cargo.toml" and not there):
             return f"{path} decides what is built"
         if path.endswith(".rs") and _makes_macros(root, root / path):
             return f"{path} belongs to a crate of procedural macros"
         return ""
+
+    def rereads(self, path: str) -> bool:
+        """The engine asks Cargo again when a manifest is another."""
+        return path.rpartition("/")[2] in _MANIFESTS
 
 
 class RustEngine(ResidentEngine):

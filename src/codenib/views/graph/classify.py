@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import cached_property
-from itertools import groupby
+from itertools import groupby, islice
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,12 +57,21 @@ class Edit:
         found[at:] = np.arange(at, len(self.old)) + shift
         return found
 
-    def touched(self, side: int) -> set[int]:
-        """The changed lines of the old (0) or new (1) text; both neighbours where lines only came or went."""
+    def written(self, side: int) -> set[int]:
+        """The changed lines of the old (0) or new (1) text that are not blank."""
+        text = (self.old, self.new)[side]
+        changed = (range(hunk[2 * side], hunk[2 * side + 1]) for hunk in self.hunks)
+        return {line for lines in changed for line in lines if text[line].strip()}
+
+    def neighbours(self, side: int) -> set[int]:
+        """The lines that are not blank before and after each hunk."""
+        text = (self.old, self.new)[side]
         found: set[int] = set()
         for hunk in self.hunks:
-            begin, end = hunk[2 * side], hunk[2 * side + 1]
-            found.update(range(begin, end) if end > begin else (begin - 1, begin))
+            above = range(hunk[2 * side] - 1, -1, -1)
+            below = range(hunk[2 * side + 1], len(text))
+            for lines in (above, below):
+                found.update(islice((line for line in lines if text[line].strip()), 1))
         return found
 
     def reaches(self, side: int, first: int, last: int) -> bool:
@@ -120,6 +129,53 @@ def chains_in(facts: FileFacts, chosen: Sequence[Body]) -> list[str]:
         here = (lines >= body.first) & (lines <= body.last) & ((flags & NodeFlag.LOCAL) == 0)
         found.update(chain_of(facts, int(at)) for at in np.flatnonzero(here))
     return sorted(found)
+
+
+def chains_of_edit(old: FileFacts, new: FileFacts, edit: Edit) -> list[str] | None:
+    """The declarations whose types an edit changes by itself; None when that may be any of the file's.
+
+    All changed lines are in bodies, and every other body is as it was: then it is what these bodies declare.
+    """
+    sides = [bodies(old), bodies(new)]
+    chains: set[str] = set()
+    for side, facts in enumerate((old, new)):
+        chosen = inside(edit.written(side), sides[side])
+        if chosen is None:
+            return None
+        near = (inside({line}, sides[side]) for line in edit.neighbours(side))
+        chains.update(chains_in(facts, [*chosen, *(body for found in near for body in found or ())]))
+    kept = [[body for body in found if body.chain not in chains] for found in sides]
+    if [body.chain for body in kept[0]] != [body.chain for body in kept[1]]:
+        return None
+    for was, now in zip(*kept, strict=True):
+        lines = edit.line_map[was.first : was.last + 1]
+        if not np.array_equal(lines, np.arange(now.first, now.last + 1)):
+            return None
+    return sorted(chains | {owner for chain in chains for owner in owners(chain)})
+
+
+def owners(chain: str) -> Iterator[str]:
+    """The chains of what a declaration stands in."""
+    while "." in chain:
+        chain = chain.rpartition(".")[0]
+        yield chain
+
+
+def chains_at(facts: FileFacts, lines: set[int]) -> list[str]:
+    """The declarations whose types may depend on these lines; a loose line counts for all that are loose."""
+    found = bodies(facts)
+    hit: dict[Body, None] = {}
+    loose = False
+    for line in sorted(lines):
+        chosen = inside({line}, found)
+        loose = loose or chosen is None
+        hit.update(dict.fromkeys(chosen or ()))
+    chains = set(chains_in(facts, list(hit)))
+    if loose:
+        apart = np.flatnonzero((facts.nodes[:, 9] & NodeFlag.LOCAL) == 0)
+        rows = zip(apart.tolist(), facts.nodes[apart, 6].tolist(), strict=True)
+        chains.update(chain_of(facts, at) for at, line in rows if inside({line}, found) is None)
+    return sorted(chains | {owner for chain in chains for owner in owners(chain)})
 
 
 def symbol_changes(old: FileFacts, new: FileFacts, edit: Edit) -> Iterator[SymbolChange]:

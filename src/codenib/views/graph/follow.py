@@ -1,42 +1,36 @@
 """A group's facts and an edit in, its new facts out: the edited files and those whose answers may differ.
 
 The set is closed under one rule. What a file shows to others is its surface: a digest of the type of each
-name as the engine knows it, bodies included where they show through. A file whose surface is the same after
+name as the engine knows it, bodies included where they show through. A name whose digest is the same after
 the edit changes nobody else. Where names did change, the files that depend on it, directly or not, *and*
-write one of those names are derived anew, and then their surfaces are compared. What is used without being
-written (the bases of a class, its special methods) counts for every dependent.
+write one of those names may answer differently, and the declarations in them that write it are compared in
+turn. What is used without being written (the bases of a class, its special methods) counts for every name
+whose type has the class. When the names are all known, the engine is asked once, for the bodies that write
+them.
 """
 
 from __future__ import annotations
 
-import re
-from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
-from pathlib import PurePosixPath
 from typing import Literal, Protocol
 
 import numpy as np
 
 from codenib.core.errors import CannotMaintain
-from codenib.core.facts import RELATIONS, NodeFlag
+from codenib.core.facts import NodeFlag
 from codenib.core.protocols import Engine, FollowingBackend
 from codenib.views.graph.canonical import canonical
-from codenib.views.graph.classify import Edit, bodies, chains_in, inside
-from codenib.views.graph.facts import OUTSIDE, Binder, FileFacts, node_rows
+from codenib.views.graph.classify import Edit, bodies, chains_at, chains_of_edit
+from codenib.views.graph.dependents import Dependents, Shown, changed_names, keyword_of, module_stem
+from codenib.views.graph.facts import Binder, FileFacts, node_rows
 from codenib.views.graph.repair import Repair, plan_repair, repaired
 from codenib.views.graph.update import GroupUpdate, Rederived
 
-# Deriving 11 and 12 of requests' 37 files took a third of a rebuild, 17 of them 1.4 times as long as one.
-_MOST = 0.4
-_FEW = 12
-_WORD = re.compile(r"[^\W\d]\w*")
+# The share of a group's occurrences in files that write the names: from here on comparing them name by name
+# costs more than it saves, and all dependents are derived.
+_MOST = 0.6
 Arm = Literal["symbol", "file"]
-_CLASS = "(class)"  # ends the entry of a class's bases, type parameters and the like
-_IMPORT = "(import)"  # ends the entry of a name that a module imports
-_MADE = "__init__"
-_ONLY = " only "  # in the scope of a key, as engines write it
 
 
 class Desk(Protocol):
@@ -90,41 +84,90 @@ class Follower:
         self._arm = arm
         self._why: dict[str, str] = {}
         self._contents = contents
+        self._around = Dependents(self._old, self._text)
+        self._shown = Shown()
+        self._whole: set[str] = set()  # files of which every line may differ
+        self._nodes: dict[str, FileFacts] = {}  # after the edit, of files that can be asked in part
         self._lines: dict[str, bytes] = {}
         self._repairs: dict[str, Repair] = {}
         self._moved: dict[str, int] = {}
-        self._heirs: dict[str, set[str]] = defaultdict(set)
+        self._compared: set[str] = set()  # files whose whole surfaces were
+        self._closed: set[str] = set()  # files whose dependents are all derived as a whole
+        self._size = sum(len(each.occurrences) for each in facts)
 
     def follow(self, change: Change, report: GroupUpdate) -> list[FileFacts]:
         """The facts of all files after `change`; raises `CannotMaintain` where a rebuild is due."""
-        if any(np.any(each.nodes[:, 9] & NodeFlag.ANCHOR) for each in self._old.values()):
-            raise CannotMaintain("some facts have places that only their users know")
+        anchored = any(np.any(each.nodes[:, 9] & NodeFlag.ANCHOR) for each in self._old.values())
         engine, report.start_s = self._desk.engine(self._backend)
-        asked = engine.requests
         if engine.whole:
+            if anchored:
+                raise CannotMaintain("some facts have places that only their users know")
             return self._ask_all(engine, change, report)
-        self._why = dict.fromkeys(change.changed, "edited") | dict.fromkeys(change.added, "new")
-        self._limit(self._why)
-        imported = dict(engine.imports(sorted([*change.changed, *change.removed])))
-        shown, known = self._compare(engine, change)
-        self._check_apart(engine, imported, dict(engine.imports(change.present)))
-        self._ask(engine, change.present, known, shown)
-        new = self._bind(change.removed)
-        names = set(shown.all)
-        near = self._near(change)
-        while found := self._affected(new, shown, near):
-            more = self._surfaces(engine, [path for path in found if path in self._users], shown.all)
-            self._ask(engine, found, {path: None for path in found if path in self._users}, shown + more)
-            new = self._bind(change.removed)
-            shown, near = more, {}
-            names |= shown.all
-        report.names = sorted(names)
+        asked = engine.requests
+        try:
+            if anchored:
+                raise CannotMaintain("some facts have places that only their users know")
+            new = self._ask_some(engine, change)
+        except CannotMaintain as reason:
+            new = self._ask_every(engine, change, reason.message)
+        report.names = sorted(self._shown.all | self._shown.keywords)
         report.requests = engine.requests - asked
         report.rederived = [Rederived(path, why) for path, why in sorted(self._why.items())]
         report.moved = sum(self._moved.values())
         every = sum(len(new[path].occurrences) for path in self._why if path in new)
         report.resolved = every - report.moved
         return [new[path] for path in sorted(new)]
+
+    def _ask_some(self, engine: Engine, change: Change) -> dict[str, FileFacts]:
+        """The files that may answer differently."""
+        self._why = dict.fromkeys(change.changed, "edited") | dict.fromkeys(change.added, "new")
+        self._whole.update(change.added)
+        new = {path: facts for path, facts in self._old.items() if path not in change.removed}
+        shown = self._compare(engine, change)
+        self._take(self._near(new, change))
+        self._spread(engine, new, shown + Shown({*map(module_stem, (*change.added, *change.removed))}))
+        while True:
+            while self._ask(engine):
+                new = self._bind(change.removed)
+            gone = self._around.dangling(new, self._why)
+            self._whole.update(gone)
+            self._take(gone)
+            found = [*gone, *self._affected(new, self._shown)]
+            if not found:
+                return new
+            shown = self._compare_entries(engine, self._entries(found, self._shown))
+            self._spread(engine, new, shown - self._shown)
+
+    def _ask_every(self, engine: Engine, change: Change, reason: str) -> dict[str, FileFacts]:
+        """All files anew, by the engine as it is: it has read them, and a rebuild would say the same."""
+        self._desk.turn(self._desk.after)
+        paths = sorted((self._old.keys() | set(change.added)) - set(change.removed))
+        self._why = {**dict.fromkeys(paths, reason), **dict.fromkeys(change.changed, "edited")}
+        self._repairs, self._moved = {}, {}
+        self._lines = dict(zip(paths, engine.lines(paths), strict=True))
+        return self._bind(change.removed)
+
+    def _compare(self, engine: Engine, change: Change) -> Shown:
+        """How the surfaces of the edited files differ.
+
+        Where an edit stays inside bodies, only what these bodies declare is compared. On disk are at first
+        the files before the edit, afterwards those after it.
+        """
+        known = engine.imports(sorted([*change.changed, *change.removed]))
+        self._desk.turn(self._desk.after)
+        self._check_apart(engine, known, engine.imports(change.present))
+        self._know(engine, change.changed)
+        entries: dict[str, Sequence[str] | None] = {}
+        for path in change.changed:
+            chains = None
+            if path in self._nodes:
+                chains = chains_of_edit(self._old[path], self._nodes[path], Edit(*self._contents[path]))
+            if chains is not None or path in self._around.users:
+                entries[path] = chains
+                self._compared.update([path] if chains is None else [])
+            else:
+                self._whole.add(path)  # nobody sees it: asking for all of it is cheaper than comparing
+        return self._compare_entries(engine, entries)
 
     def _check_apart(
         self, engine: Engine, before: Mapping[str, list[str]], after: Mapping[str, list[str]]
@@ -139,79 +182,140 @@ class Follower:
         if now != was:
             raise CannotMaintain("files that the configuration leaves out are now imported, or no longer")
 
-    def _compare(self, engine: Engine, change: Change) -> tuple[Shown, dict[str, FileFacts | None]]:
-        """How the surfaces of the edited files differ, and of which of them that is known.
-
-        Where an edit stays inside bodies, only what these bodies declare is compared. On disk are at first
-        the files before the edit, afterwards those after it.
-        """
-        edits = {path: Edit(*self._contents[path]) for path in change.changed}
-        wanted = {path: self._declared(self._old[path], edit.touched(0)) for path, edit in edits.items()}
-        inner = sorted(path for path, chains in wanted.items() if chains is not None)
-        full = [path for path in change.changed if path in self._users and path not in inner]
-        before = self._seen(engine, inner, {path: wanted[path] or [] for path in inner})
-        all_before = self._seen(engine, full)
-        self._desk.turn(self._desk.after)
-        nodes = {path: bare_facts(path, rows) for path, rows in engine.nodes(inner).items()} if inner else {}
-        there = {path: self._declared(facts, edits[path].touched(1)) for path, facts in nodes.items()}
-        after = self._seen(
-            engine,
-            [path for path in inner if there.get(path) is not None],
-            {path: chains for path, chains in there.items() if chains is not None},
-        )
-        same = [path for path in inner if path in after and before[path] == after[path]]
-        more = [path for path in inner if path not in same and path in self._users]
-        all_after = self._seen(engine, [*full, *more])
-        if more:
-            self._desk.turn(self._desk.before)
-            all_before |= self._seen(engine, more)
-            self._desk.turn(self._desk.after)
-        known = {path: nodes.get(path) for path in (*same, *full, *more)}
-        return changed_names(all_before, all_after, self._subclasses), known
-
-    def _declared(self, facts: FileFacts, touched: set[int]) -> list[str] | None:
-        """What the bodies that hold the touched lines declare; None when a line lies elsewhere."""
-        chosen = inside(touched, bodies(facts))
-        return None if chosen is None else chains_in(facts, chosen)
-
-    def _seen(
-        self, engine: Engine, paths: Sequence[str], entries: Mapping[str, Sequence[str]] | None = None
-    ) -> dict[str, Mapping[str, str]]:
-        return dict(engine.surfaces(paths, (), entries)) if paths else {}
-
-    def _surfaces(self, engine: Engine, paths: Sequence[str], touched: Collection[str]) -> Shown:
-        """How the surfaces of dependents differ; who is not used has none."""
+    def _compare_entries(self, engine: Engine, entries: Mapping[str, Sequence[str] | None]) -> Shown:
+        """How these entries of surfaces differ; None: all of a file's."""
+        paths = sorted(path for path, chains in entries.items() if chains is None or chains)
         if not paths:
             return Shown()
-        after = engine.surfaces(paths, sorted(touched))
-        self._desk.turn(self._desk.before)
-        before = engine.surfaces(paths)
-        self._desk.turn(self._desk.after)
-        return changed_names(before, after, self._subclasses)
-
-    def _ask(
-        self, engine: Engine, paths: Sequence[str], known: Mapping[str, FileFacts | None], shown: Shown
-    ) -> None:
-        """The lines of files; of those in `known` (with their nodes, if at hand) where they may differ."""
-        if not paths:
-            return
-        missing = [path for path, facts in known.items() if facts is None and self._arm == "symbol"]
-        nodes = (
-            {path: bare_facts(path, rows) for path, rows in engine.nodes(missing).items()} if missing else {}
+        chosen = {path: chains for path in paths if (chains := entries[path]) is not None}
+        after = engine.surfaces(
+            paths, sorted(self._shown.all | self._shown.keywords), chosen, sorted(self._shown.held)
         )
-        for path in known if self._arm == "symbol" and not shown.wide else ():
-            facts = known[path] or nodes.get(path)
-            if facts is None or entwined(self._old[path]):
+        self._desk.turn(self._desk.before)
+        before = engine.surfaces(paths, (), chosen)
+        self._desk.turn(self._desk.after)
+        return changed_names(before, after, self._around.subclasses)
+
+    def _spread(self, engine: Engine, new: Mapping[str, FileFacts], shown: Shown) -> None:
+        """Take in whom the names concern, and the names that this changes, until there are no more."""
+        while shown:
+            self._shown += shown
+            self._affected(new, shown)
+            shown = self._compare_entries(engine, self._entries(self._why, shown)) - self._shown
+
+    def _entries(self, paths: Collection[str], shown: Shown) -> dict[str, Sequence[str] | None]:
+        """What of these files may have other types because of `shown`; None: anything."""
+        found: dict[str, Sequence[str] | None] = {}
+        for path in paths:
+            seen = path in self._around.users and path in self._old and path not in self._closed
+            if path in self._whole and not seen:
                 continue
-            text = self._desk.read(path) or b""
-            edit = Edit(*self._contents.get(path, (text, text)))
-            repair = plan_repair(
-                edit, bodies(self._old[path]), bodies(facts), lambda part: _stays(part, shown.all)
-            )
-            if repair is not None:
-                self._repairs[path] = repair
-        within = {path: self._repairs[path].within for path in paths if path in self._repairs}
-        self._lines.update(zip(paths, engine.lines(paths, within), strict=True))
+            facts = self._nodes.get(path) or (None if path in self._contents else self._old[path])
+            if path in self._whole and path not in self._compared:
+                self._compared.add(path)
+                found[path] = None
+            elif lines := self._around.lines_with(path, shown):
+                found[path] = None if facts is None else chains_at(facts, lines)
+        return found
+
+    def _near(self, new: Mapping[str, FileFacts], change: Change) -> dict[str, str]:
+        """Files that a module which came or went may concern: what they import may lead elsewhere now."""
+        found: dict[str, str] = {}
+        for path in (*change.added, *change.removed):
+            stem, fate = module_stem(path), "came" if path in change.added else "went"
+            package = path.rpartition("/")[0] + "/" if path.rpartition("/")[2].startswith("__init__.") else ""
+            for other in new.keys() - self._why.keys() - found.keys():
+                if self._around.mention(other, [stem]):
+                    found[other] = f"writes {stem}, and {path} {fate}"
+                elif package and other.startswith(package) and b"from ." in self._around.text(other):
+                    found[other] = f"may import from {path}, which {fate}"
+                    self._whole.add(other)
+        return found
+
+    def _affected(self, new: Mapping[str, FileFacts], shown: Shown) -> dict[str, str]:
+        """The next files to derive, each with its reason; they are noted."""
+        found: dict[str, str] = {}
+        names = shown.names | shown.made | shown.held
+        keyword = keyword_of(shown.keywords)
+        near = self._around.of(self._why, new, self._why) if names or keyword else set()
+        for path in near - self._why.keys():
+            if hit := self._around.mention(path, names):
+                found[path] = f"writes {hit}, which means something else now"
+            elif keyword and (written := keyword.search(self._around.text(path))):
+                found[path] = f"writes {written[0].decode()}, which may be another parameter now"
+        for source, imported in shown.imports.items():
+            for path in self._around.importers(source, new, self._why) - self._why.keys() - found.keys():
+                if hit := self._around.mention(path, imported):
+                    found[path] = f"writes {hit}, which {source} imports otherwise now"
+        for source, reason in shown.wide.items():
+            found |= self._close([source], new, reason)
+        self._take(found)
+        if sum(self._weight(path) for path in self._why if path in self._old) > _MOST * self._size:
+            more = self._close(self._why, new, f"depends on what {len(self._why)} files write")
+            self._take(more)
+            found |= more
+        return found
+
+    def _close(self, paths: Collection[str], new: Mapping[str, FileFacts], reason: str) -> dict[str, str]:
+        """The dependents of files that are not noted yet; all of them are derived as a whole, uncompared."""
+        group = self._around.of(paths, new, self._why) | (set(paths) & new.keys())
+        self._whole |= group
+        self._closed |= group
+        return dict.fromkeys(group - self._why.keys(), reason)
+
+    def _take(self, found: Mapping[str, str]) -> None:
+        """Note files to derive."""
+        self._why.update({path: why for path, why in found.items() if path not in self._why})
+
+    def _weight(self, path: str) -> int:
+        """About how many occurrences of a file are to be resolved."""
+        lines = self._old[path].occurrences[:, 0]
+        if path in self._whole or path in self._contents:
+            return len(lines)
+        hit = self._around.lines_with(path, self._shown)
+        found = [body for body in bodies(self._old[path]) if hit.isdisjoint(range(body.first, body.last + 1))]
+        return len(lines) - sum(
+            int(np.count_nonzero((lines >= each.first) & (lines <= each.last))) for each in found
+        )
+
+    def _know(self, engine: Engine, paths: Sequence[str]) -> None:
+        """The declarations of files, after the edit; without them a file is asked as a whole."""
+        found = engine.nodes(paths) if paths and self._arm == "symbol" else {}
+        self._nodes.update({path: bare_facts(path, rows) for path, rows in found.items()})
+        self._whole.update(path for path in paths if path not in found)
+
+    def _ask(self, engine: Engine) -> bool:
+        """The lines of the files that may differ, of most only where they write a name that changed.
+
+        False when all are at hand.
+        """
+        part = [path for path in sorted(self._why) if path not in self._whole]
+        self._know(engine, [path for path in part if path not in self._nodes])
+        repairs = {path: plan for path in part if path not in self._whole and (plan := self._plan(path))}
+        asked = [
+            path
+            for path in sorted(self._why)
+            if path not in self._lines or self._repairs.get(path) != repairs.get(path)
+        ]
+        self._repairs = repairs
+        within = {path: repairs[path].within for path in asked if path in repairs}
+        if asked:
+            self._lines.update(zip(asked, engine.lines(asked, within), strict=True))
+        return bool(asked)
+
+    def _plan(self, path: str) -> Repair | None:
+        """Which bodies of a file stay as they were."""
+        text = self._around.text(path)
+        edit = Edit(*self._contents.get(path, (text, text)))
+        writes = self._around.writer(path, self._shown)
+        return plan_repair(
+            edit, bodies(self._old[path]), bodies(self._nodes[path]), lambda part: not writes(part)
+        )
+
+    def _text(self, path: str) -> bytes:
+        """A file after the edit; files that did not change are read from disk."""
+        known = self._contents.get(path)
+        return known[1] if known is not None else self._desk.read(path) or b""
 
     def _ask_all(self, engine: Engine, change: Change, report: GroupUpdate) -> list[FileFacts]:
         """Every file by an engine that knows itself what still holds; what is equal stays as it was."""
@@ -225,6 +329,8 @@ class Follower:
         why = {**dict.fromkeys(change.changed, "edited"), **dict.fromkeys(change.added, "new")}
         for path, facts in new.items():
             old = self._old.get(path)
+            if old is facts:
+                continue
             if old is not None and old.plain() == facts.plain():
                 new[path] = old
             elif path not in why:
@@ -233,112 +339,6 @@ class Follower:
         report.rederived = [Rederived(path, reason) for path, reason in sorted(why.items())]
         report.resolved = sum(len(new[path].occurrences) for path in why)
         return [new[path] for path in sorted(new)]
-
-    @cached_property
-    def _users(self) -> dict[str, set[str]]:
-        """Which files name which, before the edit."""
-        users: dict[str, set[str]] = defaultdict(set)
-        for path, each in self._old.items():
-            for other in each.referred:
-                users[other].add(path)
-        return users
-
-    def _subclasses(self, name: str) -> set[str]:
-        """The names of the classes that inherit from one of this name, directly or not."""
-        if not self._heirs:
-            inherit = RELATIONS.index("inherit")
-            for each in self._old.values():
-                for kind, source, to in each.relations.tolist():
-                    if kind == inherit:
-                        self._heirs[_last(each, to)].add(_last(each, source))
-        found, left = {name}, [name]
-        while left:
-            for heir in self._heirs.get(left.pop(), ()):
-                if heir not in found:
-                    found.add(heir)
-                    left.append(heir)
-        return found
-
-    def _near(self, change: Change) -> dict[str, str]:
-        """Files that a module which came or went may concern: what they import may lead elsewhere now."""
-        near = {}
-        for path in (*change.added, *change.removed):
-            stem = module_stem(path)
-            near[stem] = f"writes {stem}, and {path} {'came' if path in change.added else 'went'}"
-        return near
-
-    def _affected(self, new: Mapping[str, FileFacts], shown: Shown, near: Mapping[str, str]) -> list[str]:
-        """The next files to derive, each with its reason noted."""
-        found = self._dangling(new)
-        for path in new.keys() - self._why.keys() if near else ():
-            if hit := self._mention(path, near):
-                found[path] = near[hit]
-        if shown.names or shown.wide:
-            for path in self._dependents(new) - self._why.keys() - found.keys():
-                if shown.wide:
-                    found[path] = shown.wide
-                elif hit := self._mention(path, shown.names):
-                    found[path] = f"writes {hit}, which means something else now"
-        for source, imported in shown.imports.items():
-            for path in self._importers(source, new) - self._why.keys() - found.keys():
-                if hit := self._mention(path, imported):
-                    found[path] = f"writes {hit}, which {source} imports otherwise now"
-        self._why.update(found)
-        self._limit(self._why)
-        return sorted(found)
-
-    def _importers(self, source: str, new: Mapping[str, FileFacts]) -> set[str]:
-        """The files that name a module; when one takes all of its names, every dependent."""
-        named = f"{source}#"
-        direct = {
-            path
-            for path in self._users.get(source, ())
-            if path in new and (named in self._old[path].targets or named in new[path].targets)
-        }
-        if any(b"import *" in (self._desk.read(path) or b"") for path in direct):
-            return self._dependents(new)
-        return direct
-
-    def _dangling(self, new: Mapping[str, FileFacts]) -> dict[str, str]:
-        """Files that name a declaration which is no longer there."""
-        touched = self._why.keys() | (self._old.keys() - new.keys())
-        there = {name for path in self._why if path in new for name in new[path].identities}
-        there |= {f"{path}#" for path in touched if path in new}
-        users = {user for path in touched for user in self._users.get(path, ())}
-        found = {}
-        for path in (users & new.keys()) - self._why.keys():
-            for target in new[path].targets:
-                if not isinstance(target, str) or target[0] == OUTSIDE or target in there:
-                    continue
-                if target.partition("#")[0] in touched:
-                    found[path] = f"names {target}, which is gone"
-                    break
-        return found
-
-    def _limit(self, found: Mapping[str, str]) -> None:
-        if len(found) > max(_FEW, _MOST * len(self._old)):
-            raise CannotMaintain(f"{len(found)} of {len(self._old)} files may answer differently")
-
-    def _mention(self, path: str, names: Collection[str]) -> str:
-        """One of the names that a file writes."""
-        data = self._desk.read(path)
-        words = set(_WORD.findall((data or b"").decode("utf-8", "replace")))
-        return min(words.intersection(names), default="")
-
-    def _dependents(self, new: Mapping[str, FileFacts]) -> set[str]:
-        """The files that depend on one that was derived anew, directly or not, before or after the edit."""
-        users: dict[str, set[str]] = {path: set(found) for path, found in self._users.items()}
-        for path in self._why.keys() & new.keys():
-            for other in new[path].referred:
-                users.setdefault(other, set()).add(path)
-        found: set[str] = set()
-        left = list(self._why)
-        while left:
-            for user in users.get(left.pop(), ()):
-                if user not in found:
-                    found.add(user)
-                    left.append(user)
-        return found & new.keys()
 
     def _bind(self, removed: Collection[str]) -> dict[str, FileFacts]:
         """The facts of the new lines and those that stay."""
@@ -355,75 +355,14 @@ class Follower:
             raise CannotMaintain(f"a place in {min(binder.unlisted)} is referred to for the first time")
         for path, facts in bound.items():
             if path in self._repairs:
-                bound[path], self._moved[path] = repaired(self._old[path], facts, self._repairs[path])
-            else:
-                bound[path] = canonical(facts)
+                try:
+                    bound[path], self._moved[path] = repaired(self._old[path], facts, self._repairs[path])
+                    continue
+                except CannotMaintain:
+                    self._whole.add(path)
+            self._moved.pop(path, None)
+            bound[path] = canonical(facts)
         return {**stay, **bound}
-
-
-@dataclass
-class Shown:
-    """How the surfaces of files differ."""
-
-    names: set[str] = field(default_factory=set)
-    imports: dict[str, set[str]] = field(default_factory=dict)  # by the file that imports them
-    wide: str = ""  # why every dependent counts, if so
-
-    @property
-    def all(self) -> set[str]:
-        return self.names.union(*self.imports.values())
-
-    def __add__(self, other: Shown) -> Shown:
-        both = {path: set(names) for path, names in self.imports.items()}
-        for path, names in other.imports.items():
-            both.setdefault(path, set()).update(names)
-        return Shown(self.names | other.names, both, self.wide or other.wide)
-
-
-def changed_names(
-    before: Mapping[str, Mapping[str, str]],
-    after: Mapping[str, Mapping[str, str]],
-    subclasses: Callable[[str], Collection[str]],
-) -> Shown:
-    """The names that differ between surfaces."""
-    shown = Shown()
-    for path in sorted(before.keys() | after.keys()):
-        old, new = before.get(path, {}), after.get(path, {})
-        for entry in sorted(old.keys() | new.keys()):
-            if old.get(entry) == new.get(entry):
-                continue
-            chain, _, mark = entry.partition(" ")
-            owner, _, last = chain.rpartition(".")
-            if mark == _IMPORT:
-                shown.imports.setdefault(path, set()).add(last)
-                continue
-            shown.names.add(last)
-            if last == _MADE and not mark:
-                shown.names.update(subclasses(owner.rpartition(".")[2]))
-            elif mark == _CLASS and entry in old and entry in new:
-                shown.wide = f"depends on {path}, where the bases of {chain} changed"
-            elif owner and last.startswith("__") and last.endswith("__"):
-                shown.wide = f"depends on {path}, where {chain} changed"
-    return shown
-
-
-def _last(facts: FileFacts, target: int) -> str:
-    """The plain name of a target."""
-    named = facts.targets[target]
-    if isinstance(named, int):
-        return facts.names[named] if named >= 0 else ""
-    return named.partition("#")[2].partition(":")[0].rpartition(".")[2]
-
-
-def module_stem(path: str) -> str:
-    """The name by which a module is imported: its file's, or its folder's."""
-    pure = PurePosixPath(path)
-    return pure.parent.name if pure.stem == "__init__" else pure.stem
-
-
-def entwined(facts: FileFacts) -> bool:
-    """Whether answers in a file depend on other lines of it: keys that only its own questions find."""
-    return any(isinstance(target, str) and _ONLY in target for target in facts.targets)
 
 
 def bare_facts(path: str, rows: Sequence[Sequence[str | int]]) -> FileFacts:
@@ -433,8 +372,3 @@ def bare_facts(path: str, rows: Sequence[Sequence[str | int]]) -> FileFacts:
         path, "", tuple(str(row[0]) for row in rows), node_rows(rows), (), np.zeros(1, np.int32), none,
         none.reshape(-1, 8), none.reshape(-1, 3),
     )  # fmt: skip
-
-
-def _stays(text: bytes, names: Collection[str]) -> bool:
-    """Whether a text has none of the names."""
-    return not names or not set(_WORD.findall(text.decode("utf-8", "replace"))).intersection(names)

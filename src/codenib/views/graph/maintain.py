@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codenib.core.errors import CannotMaintain, ProviderError
-from codenib.core.protocols import FactBackend, FollowingBackend, KnowingBackend
+from codenib.core.protocols import FactBackend, FollowingBackend, KnowingBackend, RereadingBackend
 from codenib.core.source import Delta
 from codenib.units.languages import language_hint
 from codenib.views.graph.broken import Readable, breaks_syntax
@@ -88,7 +88,8 @@ class GroupMaintainer:
         change = self._change(backends[0].languages)
         backend = next((each for each in backends if identify(each) == (base and base.about.backend)), None)
         why = self._why_rebuilt(base, backend, change)
-        if not why and not change and base is not None:
+        reread = isinstance(backend, RereadingBackend) and any(map(backend.rereads, self._contents))
+        if not why and not change and not reread and base is not None:
             return base
         try:
             if why:

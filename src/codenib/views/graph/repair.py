@@ -20,6 +20,7 @@ from codenib.views.graph.facts import FileFacts
 # Below this share of a file's lines that can stay, asking for the whole file costs the same.
 _LEAST = 0.3
 _FEW_LINES = 80
+_ONLY = " only "  # in the scope of a key, as engines write it
 
 _Row = tuple[list[int], list[tuple[Target, ...] | None]]
 
@@ -58,7 +59,9 @@ def plan_repair(
 
 def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts, int]:
     """The facts of the whole file, and how many occurrences were taken over."""
-    moved = _moved(old, part, repair)
+    there = {tuple(row) for row in part.occurrences[:, :5].tolist()}
+    moved = [row for row in _moved(old, part, repair) if tuple(row[0]) not in there]
+    _check_scoped(old, part, moved)
     lists: dict[tuple[Target, ...], int] = {}
     targets: dict[Target, int] = {target: at for at, target in enumerate(part.targets)}
     contents = list_contents(part)
@@ -80,6 +83,31 @@ def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts
         occurrences=np.array(found, np.int32).reshape(-1, 8),
     )
     return canonical(whole), len(moved)
+
+
+def _check_scoped(old: FileFacts, part: FileFacts, moved: Sequence[_Row]) -> None:
+    """Decline where rows that stay may ask for other keys than before.
+
+    In a file that only its own questions search, each row speaks for itself. In others a few rows have keys
+    of that kind; all of these are asked for, and must find the same: other rows ask for such keys too.
+    """
+    if _apart(old) and _apart(part):
+        return
+    before, after = ({one for one in facts.targets if scoped(one)} for facts in (old, part))
+    if before != after or any(scoped(key) for _, (_, keys, _) in moved for key in keys or ()):
+        raise CannotMaintain(f"{old.path}: what only its own questions find has changed")
+
+
+def _apart(facts: FileFacts) -> bool:
+    """Whether all keys of a file are found only by questions that start in it, or in a few others."""
+    contents = list_contents(facts)
+    used = np.unique(facts.occurrences[:, 6]).tolist()
+    return all(at < 0 or any(map(scoped, contents[at])) for at in used)
+
+
+def scoped(target: Target) -> bool:
+    """Whether a key is found only by questions that start in its own file."""
+    return isinstance(target, str) and _ONLY in target
 
 
 def _moved(old: FileFacts, part: FileFacts, repair: Repair) -> list[_Row]:

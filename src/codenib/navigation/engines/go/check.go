@@ -9,6 +9,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -35,10 +36,11 @@ type checker struct {
 	methods   *methods
 	twins     *twins   // only where the view has variants for other ports, or is one
 	owners    sync.Map // *types.Package → map[*types.Var]string
+	versions  sync.Map // *token.File → *decls, of the repository's files
 }
 
 func (e *engine) newChecker(v *view) *checker {
-	c := &checker{engine: e, view: v, fset: e.kept.fset(v), sources: map[string]*source{}, paths: map[string]int32{}}
+	c := &checker{engine: e, view: v, fset: token.NewFileSet(), sources: map[string]*source{}, paths: map[string]int32{}}
 	c.methods = newMethods(c)
 	for _, other := range e.views {
 		if other.base == v.index || v.base >= 0 {
@@ -68,23 +70,34 @@ func (c *checker) pathName(number int32) string {
 
 // checkAll type-checks every unit after its imports and records the facts of those in the repository.
 func (c *checker) checkAll(units []*unit) {
+	c.connect(units)
 	for _, u := range units {
-		u.path = c.pathNumber(c.cleanPath(u.PkgPath))
-		for _, imported := range u.imports {
-			imported.users = append(imported.users, u)
-		}
+		u.dirty = true
 	}
 	c.checkSome(units)
 }
 
-// checkSome does so for units whose other imports are checked already.
+// connect numbers the units' packages and tells each who imports it.
+func (c *checker) connect(units []*unit) {
+	for _, u := range units {
+		u.path = c.pathNumber(c.cleanPath(u.PkgPath))
+		u.users = nil
+	}
+	for _, u := range units {
+		for _, imported := range u.imports {
+			imported.users = append(imported.users, u)
+		}
+	}
+}
+
+// checkSome checks the units that are dirty, and of the others those whose imports changed by it.
 func (c *checker) checkSome(units []*unit) {
 	chosen := map[*unit]bool{}
 	for _, u := range units {
 		chosen[u] = true
 	}
 	for _, u := range units {
-		u.waiting, u.journal = 0, nil
+		u.waiting, u.changed, u.refiled, u.wide, u.names = 0, false, false, false, nil
 		for _, imported := range u.imports {
 			if chosen[imported] {
 				u.waiting++
@@ -113,7 +126,7 @@ func (c *checker) checkSome(units []*unit) {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for u := range ready {
-				c.checkUnit(u)
+				c.look(u)
 				c.mu.Lock()
 				for _, user := range u.users {
 					if !chosen[user] {
@@ -132,6 +145,61 @@ func (c *checker) checkSome(units []*unit) {
 		})
 	}
 	group.Wait()
+	for _, u := range units {
+		u.dirty, u.changed, u.refiled, u.wide, u.names = false, false, false, false, nil
+	}
+}
+
+// look checks a unit if it is dirty, or if what it imports is not what it was. A unit that writes none of the names that
+// mean something else now keeps its facts; only its types are made anew, from its declarations.
+func (c *checker) look(u *unit) {
+	moved := false
+	for _, imported := range u.imports {
+		moved = moved || imported.changed
+		u.dirty = u.dirty || imported.refiled
+		u.wide = u.wide || imported.wide
+		for name := range imported.names {
+			u.add(name)
+		}
+	}
+	if u.dirty || moved {
+		record := u.dirty || u.wide || u.told == nil || c.mentions(u)
+		c.checkUnit(u, moved, record)
+	}
+	for _, file := range u.files {
+		c.release(file)
+	}
+}
+
+func (u *unit) add(name string) {
+	if u.names == nil {
+		u.names = map[string]bool{}
+	}
+	u.names[name] = true
+}
+
+// mentions reports whether a file of the unit writes one of the names.
+func (c *checker) mentions(u *unit) bool {
+	for _, file := range u.files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return true
+		}
+		start := -1
+		for i, b := range data {
+			if b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80 {
+				if start < 0 {
+					start = i
+				}
+			} else if start >= 0 {
+				if u.names[string(data[start:i])] {
+					return true
+				}
+				start = -1
+			}
+		}
+	}
+	return false
 }
 
 func (c *checker) parse(file string) *ast.File {
@@ -144,6 +212,7 @@ func (c *checker) parse(file string) *ast.File {
 	s.once.Do(func() {
 		s.ast, _ = parser.ParseFile(c.fset, file, nil, mode|parser.ParseComments)
 		if s.ast != nil && s.ast.Name != nil {
+			c.keepDecls(file, s.ast)
 			if at, ok := c.place(s.ast.Name.Pos()); ok {
 				c.clauses.Store(file, at)
 				if c.view.base >= 0 && c.viewOf[at.file] != c.view.index {
@@ -173,12 +242,25 @@ func (c *checker) release(file string) {
 	}
 }
 
-func (c *checker) checkUnit(u *unit) {
-	if u.PkgPath == "unsafe" {
-		u.types = types.Unsafe
+// keepDecls notes which version of a file its positions are of.
+func (c *checker) keepDecls(file string, tree *ast.File) {
+	if !c.stays {
 		return
 	}
-	if u.standing == outside && c.kept.reuse(c.view, u) {
+	n, at := c.fileIndex[file], c.fset.File(tree.FileStart)
+	c.declLock.Lock()
+	defer c.declLock.Unlock()
+	if c.decls[n] == nil {
+		c.decls[n] = newDecls(at, tree)
+	}
+	c.versions.Store(at, c.decls[n])
+}
+
+// checkUnit type-checks a unit; `moved` when types that it imports are other objects than before. Without `record` only
+// its declarations are checked, and its facts stay.
+func (c *checker) checkUnit(u *unit, moved, record bool) {
+	if u.PkgPath == "unsafe" {
+		u.types = types.Unsafe
 		return
 	}
 	var trees []*ast.File
@@ -187,35 +269,76 @@ func (c *checker) checkUnit(u *unit) {
 			trees = append(trees, tree)
 		}
 	}
+	clauses := ""
+	for _, file := range u.files {
+		if _, ok := c.clauses.Load(file); ok {
+			clauses += file + "\n"
+		}
+	}
+	u.refiled, u.clauses = u.types != nil && clauses != u.clauses, clauses
+	full := u.standing != outside && record
 	config := &types.Config{
 		Importer:         importer(func(path string) (*types.Package, error) { return c.imported(u, path) }),
 		Error:            func(error) {},
-		IgnoreFuncBodies: u.standing == outside,
+		IgnoreFuncBodies: !full,
 		Sizes:            u.TypesSizes,
 		GoVersion:        goVersion(u),
 	}
 	useCgo(config)
 	info := &types.Info{}
-	if u.standing != outside {
+	if full {
 		info.Defs = map[*ast.Ident]types.Object{}
 		info.Uses = map[*ast.Ident]types.Object{}
 		info.Implicits = map[ast.Node]types.Object{}
 		info.Scopes = map[ast.Node]*types.Scope{}
 	}
-	u.types = types.NewPackage(u.PkgPath, u.Name)
-	c.guarded(u, func() { _ = types.NewChecker(config, c.fset, u.types, info).Files(trees) })
-	if u.standing != outside {
-		c.guarded(u, func() { c.record(u, trees, info) })
-	} else {
-		c.kept.keep(c.view, u)
-	}
-	for _, file := range u.files {
-		c.release(file)
+	pkg, told := types.NewPackage(u.PkgPath, u.Name), &told{}
+	c.guarded(u, told, func() { _ = types.NewChecker(config, c.fset, pkg, info).Files(trees) })
+	c.settle(u, pkg, moved)
+	switch {
+	case full:
+		c.guarded(u, told, func() { c.record(u, pkg, trees, info, told) })
+		c.methods.compare(u, told)
+		u.told = told
+	case u.standing == workspace:
+		u.told.types = candidates(u, pkg)
+		c.methods.stale.Store(true)
 	}
 }
 
+// settle decides what others import: the package as it was when they can see no difference, so that what they made of it
+// still holds, else the new one.
+func (c *checker) settle(u *unit, pkg *types.Package, moved bool) {
+	if !c.stays {
+		u.types = pkg
+		return
+	}
+	if u.standing == outside && u.types == nil && !u.intermediate() {
+		u.types, u.changed, u.wide = pkg, true, true // an edit seldom reaches it: its surface is not worth the memory
+		return
+	}
+	surface := surfaceOf(pkg)
+	if u.types != nil && !moved && u.surface != nil && maps.Equal(surface, u.surface) {
+		return
+	}
+	c.methods.stale.Store(true)
+	if u.types != nil {
+		c.replaced.Store(u.types, u)
+	}
+	if u.types == nil || u.surface == nil {
+		u.wide = true
+	} else {
+		names, wide := changedNames(u.surface, surface)
+		u.wide = u.wide || wide
+		for _, name := range names {
+			u.add(name)
+		}
+	}
+	u.types, u.surface, u.changed = pkg, surface, true
+}
+
 // guarded keeps a panic of the type checker on ill-typed code inside one package, and says so in the report.
-func (c *checker) guarded(u *unit, work func()) {
+func (c *checker) guarded(u *unit, told *told, work func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			stack := make([]byte, 4096)
@@ -223,8 +346,7 @@ func (c *checker) guarded(u *unit, work func()) {
 			if os.Getenv("GOFACTS_TRACE") != "" {
 				fmt.Fprintf(os.Stderr, "%s: %v\n%s\n", u.ID, p, stack)
 			}
-			failed := fmt.Sprintf("%s: %v", u.ID, p)
-			u.tell(func() { c.report.Failed = append(c.report.Failed, failed) })
+			told.failed = append(told.failed, fmt.Sprintf("%s: %v", u.ID, p))
 		}
 	}()
 	work()

@@ -42,7 +42,7 @@ func (w *walker) docLink(comment *ast.Comment, from, to int) {
 
 // linked resolves the parts of a link in the file's scope: package, then name, then member.
 func (w *walker) linked(parts []string) types.Object {
-	scope := w.unit.types.Scope()
+	scope := w.pkg.Scope()
 	if pkg := w.linkedPackage(parts[0]); pkg != nil {
 		if len(parts) == 1 {
 			return pkg

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"cmp"
 	"encoding/json"
-	"path/filepath"
 	"slices"
 	"strconv"
 )
@@ -70,8 +69,8 @@ func (e *engine) collectKeys(into []int32, run *fileRun, path string, o occ) []i
 	return into
 }
 
-func (e *engine) emit(out *bufio.Writer, file int32) {
-	runs := e.runs[file]
+// sortRuns puts the run first that answers.
+func (e *engine) sortRuns(runs []*fileRun) {
 	slices.SortStableFunc(runs, func(a, b *fileRun) int {
 		if a.answers != b.answers {
 			return map[bool]int{true: -1, false: 1}[a.answers]
@@ -79,9 +78,13 @@ func (e *engine) emit(out *bufio.Writer, file int32) {
 		x, y := e.byView[a.view].pathNames[a.pkg], e.byView[b.view].pathNames[b.pkg]
 		return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.width, b.width), cmp.Compare(x, y))
 	})
+}
+
+func (e *engine) emit(out *bufio.Writer, file int32, claimed []int32) {
+	runs := e.runs[file]
 	l := &line{engine: e, index: map[int32]int{}}
-	occs := e.mergeOccs(filepath.Join(e.root, filepath.FromSlash(e.files[file])), runs)
-	relations := e.relationsOf(file, runs, occs)
+	occs := e.mergeOccs(e.absolute(e.files[file]), runs)
+	relations := e.relationsOf(runs, claimed)
 	for _, o := range occs {
 		for _, list := range []int32{o.defs, o.keys, o.asks} {
 			l.want(e.table.items(list)...)
@@ -98,8 +101,61 @@ func (e *engine) emit(out *bufio.Writer, file int32) {
 	l.write(out, e.files[file], nodes, occs, relations)
 }
 
-// relationsOf gathers the relations whose source is declared here; those of outside sources go to the first file that asks.
-func (e *engine) relationsOf(file int32, runs []*fileRun, occs []occ) []relation {
+// claims gives, for every file, the keys whose relations it writes: of its own declarations, and of outside ones that no
+// file before it asks for.
+func (e *engine) claims() [][]int32 {
+	out := make([][]int32, len(e.files))
+	taken := map[int32]bool{}
+	for _, file := range e.inOrder() {
+		claim := func(k int32) {
+			t := e.table.targets[k]
+			if t.file >= 0 && t.file != file || taken[k] || !e.isRelated(k) {
+				return
+			}
+			taken[k] = true
+			out[file] = append(out[file], k)
+		}
+		for _, run := range e.runs[file] {
+			for _, k := range run.keys {
+				claim(k)
+				if local, ok := e.byView[run.view].locals[k]; ok && local.pkg == run.pkg {
+					claim(local.key)
+				}
+				e.portKeys(claim, run, e.absolute(e.files[file]), k)
+			}
+			for _, k := range run.asks {
+				if run.answers {
+					claim(k)
+				}
+			}
+		}
+	}
+	return out
+}
+
+func (e *engine) isRelated(key int32) bool {
+	for _, facts := range e.byView {
+		if len(facts.relations[key]) > 0 {
+			return true
+		}
+	}
+	return len(e.portLinks[key]) > 0
+}
+
+// inOrder lists the files that are there, by path.
+func (e *engine) inOrder() []int32 {
+	var out []int32
+	for i, view := range e.viewOf {
+		if view >= 0 {
+			out = append(out, int32(i))
+		}
+	}
+	slices.SortFunc(out, func(a, b int32) int { return cmp.Compare(e.files[a], e.files[b]) })
+	return out
+}
+
+// relationsOf gathers the relations of a file.
+func (e *engine) relationsOf(runs []*fileRun, claimed []int32) []relation {
 	seen := map[relation]bool{}
 	var out []relation
 	add := func(all []relation) {
@@ -113,20 +169,11 @@ func (e *engine) relationsOf(file int32, runs []*fileRun, occs []occ) []relation
 	for _, run := range runs {
 		add(run.relations)
 	}
-	for _, o := range occs {
-		asks := o.asks
-		if asks == noList {
-			asks = o.keys
+	for _, k := range claimed {
+		for _, facts := range e.byView {
+			add(facts.relations[k])
 		}
-		for _, k := range append(slices.Clone(e.table.items(asks)), e.table.items(o.keys)...) {
-			if t := e.table.targets[k]; t.file >= 0 && t.file != file || e.related[k] {
-				continue
-			}
-			e.related[k] = true
-			for _, facts := range e.byView {
-				add(facts.relations[k])
-			}
-		}
+		add(e.portLinks[k])
 	}
 	return out
 }
@@ -141,6 +188,9 @@ type line struct {
 
 func (l *line) want(ids ...int32) {
 	for _, id := range ids {
+		if l.table.dead[id] {
+			l.lost.Store(true)
+		}
 		if _, ok := l.index[id]; !ok {
 			l.index[id] = 0
 			l.ids = append(l.ids, id)
@@ -252,4 +302,15 @@ func comma(b []byte, i int) []byte {
 func quote(s string) []byte {
 	b, _ := json.Marshal(s)
 	return b
+}
+
+func sortedIDs(ids []int32) []int32 {
+	out := slices.Clone(ids)
+	slices.Sort(out)
+	return out
+}
+
+func sortedTexts(texts []string) []string {
+	slices.Sort(texts)
+	return texts
 }

@@ -44,12 +44,48 @@ type unit struct {
 	imports  map[string]*unit
 	users    []*unit
 	waiting  int
-	path     int32    // number of the package path in the view
-	journal  []func() // what its facts tell the view and the engine, told anew in every round
+	path     int32 // number of the package path in the view
+	told     *told
+	surface  map[string]string // of types, in an engine that stays
+	clauses  string            // the files that an import of it leads to
+
+	// What a round finds out.
+	dirty   bool            // its files or imports are others than before
+	changed bool            // its types are other objects than before
+	refiled bool            // an import of it leads to other files than before
+	wide    bool            // every name may mean something else in who imports it
+	names   map[string]bool // or only these
 }
 
-// tell notes something for the whole view, to be heard when all units are checked.
-func (u *unit) tell(what func()) { u.journal = append(u.journal, what) }
+// told is what a unit's facts say to the view and the engine.
+type told struct {
+	runs    []placedRun
+	notes   []noted
+	uses    []int32 // methods
+	locals  []localNote
+	twins   []twinNote
+	types   []*candidate
+	imports int
+	missing []string
+	failed  []string
+}
+
+type placedRun struct {
+	file int32
+	run  *fileRun
+}
+
+type noted struct {
+	key int32
+	fn  *types.Func
+}
+
+type localNote struct{ key, local, pkg int32 }
+
+type twinNote struct {
+	key  int32
+	name string
+}
 
 // load asks the go command for the view's packages.
 func (e *engine) load(v *view) ([]*unit, error) {

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 )
 
 // A report is what the caller needs to judge how complete the facts are.
@@ -37,15 +38,23 @@ type engine struct {
 	clauses   sync.Map // file → target of the name in its package clause
 	report    report
 	byView    []*methods
-	kept      *kept
-	states    []*state // of each view
-	related   map[int32]bool
-	ports     map[int][]*view // views of other ports, by the view that they vary
+	states    []*state             // of each view
+	ports     map[int][]*view      // views of other ports, by the view that they vary
+	portLinks map[int32][]relation // what the keys of those views also collect
 	built     map[portFile]bool
+	runs      [][]*fileRun
+	absent    map[string]bool
+	runNumber atomic.Int64
+
+	stays    bool              // it is asked again after edits
+	builds   map[string]string // of buildFiles, by path
+	edited   bool
+	decls    []*decls
+	declLock sync.Mutex
+	replaced sync.Map    // *types.Package that nobody imports any more → its unit
+	lost     atomic.Bool // something that stays refers to a declaration that is gone: start from nothing
 
 	runLock sync.Mutex
-	runs    [][]*fileRun
-	absent  map[string]bool
 	done    int
 	total   int
 }
@@ -71,10 +80,10 @@ func main() {
 	for scanner.Scan() {
 		files = append(files, scanner.Text())
 	}
-	e := newEngine(root, files, nil)
-	e.begin()
+	e := newEngine(root, files, false)
 	e.loadAll()
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
+	e.gather()
 	e.finish(func(_ int32, line []byte) { out.Write(line) })
 	if err := out.Flush(); err != nil {
 		fail(err.Error())
@@ -82,22 +91,31 @@ func main() {
 	fmt.Fprintln(os.Stderr, "report "+e.reported())
 }
 
-// newEngine makes an engine of these files; `kept` is what an earlier one left, nil when nothing stays.
-func newEngine(root string, files []string, kept *kept) *engine {
-	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), kept: kept}
-	for _, file := range files {
-		if strings.HasSuffix(file, ".go") {
-			e.files = append(e.files, file)
-		}
-	}
-	slices.Sort(e.files)
-	e.files = slices.Compact(e.files)
+// newEngine makes an engine of these files; one that stays is told of edits (edit.go).
+func newEngine(root string, files []string, stays bool) *engine {
+	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), stays: stays}
+	e.files = goFiles(files)
 	for i, file := range e.files {
-		e.fileIndex[filepath.Join(root, filepath.FromSlash(file))] = int32(i)
+		e.fileIndex[e.absolute(file)] = int32(i)
 	}
+	e.decls = make([]*decls, len(e.files))
 	e.views, e.viewOf = divide(root, e.files)
+	e.builds = e.buildFiles()
 	return e
 }
+
+func goFiles(files []string) []string {
+	var out []string
+	for _, file := range files {
+		if strings.HasSuffix(file, ".go") {
+			out = append(out, file)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (e *engine) absolute(file string) string { return filepath.Join(e.root, filepath.FromSlash(file)) }
 
 // A state is a view that was loaded: its packages, and who checks them.
 type state struct {
@@ -132,81 +150,71 @@ func (e *engine) loadAll() {
 		}
 		s.units = units
 		c.checkAll(units)
-		if e.kept == nil {
-			c.methods.hear(units)
-			c.methods.relate(units)
+		c.methods.hear(units)
+		c.methods.relate(units)
+		c.methods.stale.Store(false)
+		if !e.stays {
 			c.methods.forget()
 		}
 	}
 }
 
-// relateAll joins what the units of all views told, for an engine that stays.
-func (e *engine) relateAll() {
-	for _, s := range e.states {
-		s.checker.methods.hear(s.units)
-		if s.units != nil {
-			s.checker.methods.relate(s.units)
-		}
-	}
-}
-
-// begin forgets what the last round gathered over all views.
-func (e *engine) begin() {
+// gather joins what the units of all views told.
+func (e *engine) gather() {
 	e.runs = make([][]*fileRun, len(e.files))
-	e.absent, e.related = map[string]bool{}, map[int32]bool{}
-	e.ports, e.built = map[int][]*view{}, map[portFile]bool{}
-	e.report = report{}
-}
-
-// finish gives the line of every file, and completes the report.
-func (e *engine) finish(give func(file int32, line []byte)) {
-	if e.kept != nil {
-		e.relateAll()
-	}
-	e.linkPorts()
+	e.absent, e.report = map[string]bool{}, report{}
 	for _, s := range e.states {
 		e.report.Alone += s.alone
 		e.report.Errors = append(e.report.Errors, s.errors...)
-	}
-	var line bytes.Buffer
-	out := bufio.NewWriterSize(&line, 1<<16)
-	for i := range e.files {
-		if len(e.runs[i]) == 0 {
-			e.report.Silent++
+		for _, u := range s.units {
+			if u.told == nil {
+				continue
+			}
+			for _, each := range u.told.runs {
+				e.runs[each.file] = append(e.runs[each.file], each.run)
+			}
+			e.report.Imports += u.told.imports
+			e.report.Missing += len(u.told.missing)
+			for _, path := range u.told.missing {
+				e.absent[path] = true
+			}
+			e.report.Failed = append(e.report.Failed, u.told.failed...)
 		}
-		line.Reset()
-		e.emit(out, int32(i))
-		out.Flush()
-		give(int32(i), line.Bytes())
-		e.runs[i] = nil
 	}
-	e.report.Files, e.report.Views = len(e.files), len(e.views)
+	for i := range e.runs {
+		e.sortRuns(e.runs[i])
+		if e.viewOf[i] >= 0 {
+			e.report.Files++
+			if len(e.runs[i]) == 0 {
+				e.report.Silent++
+			}
+		}
+	}
+	e.report.Views = len(e.views)
 	for path := range e.absent {
 		e.report.Absent = append(e.report.Absent, path)
 	}
 	slices.Sort(e.report.Absent)
 	slices.Sort(e.report.Failed)
+	e.linkPorts()
+}
+
+// finish gives the line of every file.
+func (e *engine) finish(give func(file int32, line []byte)) {
+	var line bytes.Buffer
+	out := bufio.NewWriterSize(&line, 1<<16)
+	claims := e.claims()
+	for i := range e.files {
+		line.Reset()
+		e.emit(out, int32(i), claims[i])
+		out.Flush()
+		give(int32(i), line.Bytes())
+	}
 }
 
 func (e *engine) reported() string {
 	text, _ := json.Marshal(e.report)
 	return string(text)
-}
-
-func (e *engine) addRun(file int32, run *fileRun) {
-	e.runLock.Lock()
-	defer e.runLock.Unlock()
-	e.runs[file] = append(e.runs[file], run)
-}
-
-func (e *engine) countImport(path string, found *unit) {
-	e.runLock.Lock()
-	defer e.runLock.Unlock()
-	e.report.Imports++
-	if found == nil && path != "unsafe" && path != "C" {
-		e.report.Missing++
-		e.absent[path] = true
-	}
 }
 
 func (e *engine) tick() {

@@ -6,7 +6,7 @@ import (
 	"go/types"
 	"maps"
 	"slices"
-	"sync"
+	"sync/atomic"
 
 	"golang.org/x/tools/go/types/objectpath"
 )
@@ -31,7 +31,7 @@ type usePlace struct{ method, pkg int32 }
 
 type methods struct {
 	*checker
-	lock   sync.Mutex
+	stale  atomic.Bool // what the units tell is not what it was
 	known  map[int32]*methodKey
 	uses   map[int32]map[int32]bool // method → packages that use it
 	locals map[int32]localKey       // key → its key inside its own package
@@ -49,36 +49,21 @@ func newMethods(c *checker) *methods {
 }
 
 func (m *methods) note(key int32, fn *types.Func) {
-	m.lock.Lock()
-	_, ok := m.known[key]
-	m.lock.Unlock()
-	if ok || fn.Pkg() == nil {
-		return
+	if _, ok := m.known[key]; !ok && fn.Pkg() != nil {
+		m.known[key] = &methodKey{key, fn, m.pathNumber(m.cleanPath(fn.Pkg().Path()))}
 	}
-	pkg := m.pathNumber(m.cleanPath(fn.Pkg().Path()))
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.known[key] = &methodKey{key, fn, pkg}
 }
 
 func (m *methods) noteUse(key, pkg int32) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
 	if m.uses[key] == nil {
 		m.uses[key] = map[int32]bool{}
 	}
 	m.uses[key][pkg] = true
 }
 
-func (m *methods) noteLocal(key, local, pkg int32) {
-	m.lock.Lock()
-	defer m.lock.Unlock()
-	m.locals[key] = localKey{local, pkg}
-}
-
-// index adds the package-level types of a workspace package.
-func (m *methods) index(u *unit) {
-	scope := u.types.Scope()
+// candidates are the package-level types of a workspace package that have methods.
+func candidates(u *unit, pkg *types.Package) []*candidate {
+	scope := pkg.Scope()
 	var found []*candidate
 	for _, name := range scope.Names() {
 		t, ok := scope.Lookup(name).(*types.TypeName)
@@ -89,21 +74,112 @@ func (m *methods) index(u *unit) {
 			found = append(found, &candidate{u.path, t, set})
 		}
 	}
-	u.tell(func() { m.types = append(m.types, found...) })
+	return found
+}
+
+// compare finds out whether a unit that was recorded anew says something else of methods than before.
+func (m *methods) compare(u *unit, now *told) {
+	before := u.told
+	if before == nil || !slices.Equal(keysOf(before.notes), keysOf(now.notes)) || !sameSet(before.uses, now.uses) ||
+		!sameSet(before.locals, now.locals) || m.twins != nil && !sameSet(before.twins, now.twins) {
+		m.stale.Store(true)
+	}
+}
+
+func keysOf(notes []noted) []int32 {
+	var keys []int32
+	for _, each := range notes {
+		keys = append(keys, each.key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+func sameSet[T comparable](a, b []T) bool {
+	in := map[T]bool{}
+	for _, x := range a {
+		in[x] = true
+	}
+	count := 0
+	seen := map[T]bool{}
+	for _, x := range b {
+		if !in[x] {
+			return false
+		}
+		if !seen[x] {
+			seen[x] = true
+			count++
+		}
+	}
+	return count == len(in)
 }
 
 // hear takes in what the units have to tell, after forgetting what they told in the last round.
 func (m *methods) hear(units []*unit) {
 	m.known, m.uses, m.locals = map[int32]*methodKey{}, map[int32]map[int32]bool{}, map[int32]localKey{}
 	m.types, m.extra, m.relations = nil, map[usePlace][]int32{}, map[int32][]relation{}
+	m.sets = map[types.Type]*methodSet{}
 	if m.twins != nil {
 		*m.twins = twins{byKey: map[int32]string{}, byName: map[string]int32{}}
 	}
 	for _, u := range units {
-		for _, told := range u.journal {
-			told()
+		if u.told == nil {
+			continue
 		}
+		for i, each := range u.told.notes {
+			if fn := m.current(each.fn); fn != nil {
+				u.told.notes[i].fn = fn
+				m.note(each.key, fn)
+			}
+		}
+		for _, key := range u.told.uses {
+			m.noteUse(key, u.path)
+		}
+		for _, each := range u.told.locals {
+			m.locals[each.key] = localKey{each.local, each.pkg}
+		}
+		for _, each := range u.told.twins {
+			m.twins.note(each.key, each.name)
+		}
+		m.types = append(m.types, u.told.types...)
 	}
+}
+
+// current is the method as the package has it that others import now.
+func (m *methods) current(fn *types.Func) *types.Func {
+	for fn.Pkg() != nil {
+		found, ok := m.replaced.Load(fn.Pkg())
+		if !ok {
+			return fn
+		}
+		if !ofPackage(fn) {
+			return fn // of a type inside a function, or without a name: its text, which is what counts, is as it was
+		}
+		pkg := found.(*unit).types
+		t, ok := pkg.Scope().Lookup(typeName(fn.Signature().Recv().Type())).(*types.TypeName)
+		if !ok {
+			m.lost.Store(true)
+			return nil
+		}
+		obj, _, _ := types.LookupFieldOrMethod(t.Type(), true, pkg, fn.Name())
+		next, ok := obj.(*types.Func)
+		if !ok || next.Pkg() != pkg {
+			m.lost.Store(true)
+			return nil
+		}
+		fn = next
+	}
+	return fn
+}
+
+// ofPackage reports whether the method's type is declared at the top of its package.
+func ofPackage(fn *types.Func) bool {
+	recv := types.Unalias(fn.Signature().Recv().Type())
+	if p, ok := recv.(*types.Pointer); ok {
+		recv = types.Unalias(p.Elem())
+	}
+	named, ok := recv.(*types.Named)
+	return ok && named.Obj().Parent() == fn.Pkg().Scope()
 }
 
 // relate finds, for every known method, which uses of corresponding methods live would add, and in which packages.
@@ -294,5 +370,5 @@ func rarest(set *methodSet, byID map[string][]*candidate) string {
 // forget drops the type checker's data, so that the next view's fits into memory.
 func (m *methods) forget() {
 	m.known, m.uses, m.types, m.sets, m.reach = nil, nil, nil, nil, nil
-	m.checker = &checker{pathNames: m.pathNames, twins: m.twins}
+	m.checker = &checker{engine: m.engine, pathNames: m.pathNames, twins: m.twins}
 }

@@ -33,9 +33,21 @@ func (c *checker) cleanPath(path string) string {
 
 // place is where a position lies in the repository.
 func (c *checker) place(pos token.Pos) (target, bool) {
-	p := c.fset.PositionFor(pos, false)
+	f := c.fset.File(pos)
+	if f == nil {
+		return target{}, false
+	}
+	p := f.PositionFor(pos, false)
 	file, ok := c.fileIndex[p.Filename]
-	return target{file: file, line: int32(p.Line - 1), col: int32(p.Column - 1)}, ok
+	at := target{file: file, line: int32(p.Line - 1), col: int32(p.Column - 1)}
+	if known, older := c.versions.Load(f); ok && older && known != c.decls[file] {
+		now, there := c.decls[file].find(known.(*decls), at)
+		if !there {
+			c.lost.Store(true)
+		}
+		return now, true
+	}
+	return at, ok
 }
 
 // definition is the target of obj's declaration, the same from every view.

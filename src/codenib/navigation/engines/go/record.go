@@ -5,6 +5,7 @@ package main
 import (
 	"go/ast"
 	"go/types"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -46,6 +47,10 @@ type fileRun struct {
 	pkg       int32
 	width     int // number of files of the package: the narrowest variant answers
 	answers   bool
+	number    int64   // no two runs of an engine have the same
+	keys      []int32 // what its occurrences are listed under, each once
+	asks      []int32 // what they ask for, each once
+	used      []int32 // the methods that it uses, each once
 	occs      []occ
 	nodes     []node
 	relations []relation
@@ -56,12 +61,17 @@ type recorder struct {
 	*checker
 	unit *unit
 	info *types.Info
+	pkg  *types.Package
+	told *told
+	seen map[int32]bool // methods that are noted
+	used map[int32]bool
 	keys map[types.Object]int32
 	docs int32 // list of the file whose package clause carries the documentation, or noList
 }
 
-func (c *checker) record(u *unit, trees []*ast.File, info *types.Info) {
-	r := &recorder{checker: c, unit: u, info: info, keys: map[types.Object]int32{}, docs: noList}
+func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, info *types.Info, told *told) {
+	r := &recorder{checker: c, unit: u, pkg: pkg, told: told, info: info, docs: noList,
+		keys: map[types.Object]int32{}, seen: map[int32]bool{}, used: map[int32]bool{}}
 	for _, tree := range trees {
 		if tree.Doc != nil && r.docs == noList {
 			if at, ok := c.place(tree.Name.Pos()); ok {
@@ -84,11 +94,42 @@ func (c *checker) record(u *unit, trees []*ast.File, info *types.Info) {
 		if u.standing == mute {
 			w.run.occs, w.run.relations = nil, nil
 		}
-		file, run := at.file, w.run
-		u.tell(func() { c.addRun(file, run) })
+		w.run.number = c.runNumber.Add(1)
+		w.run.sumUp(c.table)
+		told.runs = append(told.runs, placedRun{at.file, w.run})
 	}
 	if u.standing == workspace {
-		c.methods.index(u)
+		told.types = candidates(u, pkg)
+	}
+}
+
+// sumUp lists the keys and methods of the occurrences.
+func (run *fileRun) sumUp(t *table) {
+	lists := map[int32]bool{}
+	add := func(into *[]int32, list, mark int32) {
+		if list < 0 || lists[2*list+mark] {
+			return
+		}
+		lists[2*list+mark] = true
+		*into = append(*into, t.items(list)...)
+	}
+	for _, o := range run.occs {
+		add(&run.keys, o.keys, 0)
+		add(&run.asks, o.asks, 1)
+		if o.method >= 0 {
+			run.used = append(run.used, o.method)
+		}
+	}
+	for _, all := range []*[]int32{&run.keys, &run.asks, &run.used} {
+		slices.Sort(*all)
+		*all = slices.Clip(slices.Compact(*all))
+	}
+}
+
+func (r *recorder) note(key int32, fn *types.Func) {
+	if !r.seen[key] {
+		r.seen[key] = true
+		r.told.notes = append(r.told.notes, noted{key, fn})
 	}
 }
 
@@ -99,7 +140,7 @@ func (r *recorder) keyOf(obj types.Object) int32 {
 		r.keys[obj] = k
 		if r.twins != nil && nameable(obj) {
 			name := r.stableName(obj)
-			r.unit.tell(func() { r.twins.note(k, name) })
+			r.told.twins = append(r.told.twins, twinNote{k, name})
 		}
 	}
 	return k
@@ -112,7 +153,7 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) (defs, keys, asks, metho
 		return // a builtin: no references
 	}
 	k := r.keyOf(obj)
-	local := obj.Pkg() == r.unit.types
+	local := obj.Pkg() == r.pkg
 	instance := origin(obj) != obj
 	_, field := obj.(*types.Var)
 	switch {
@@ -130,11 +171,12 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) (defs, keys, asks, metho
 		asks = r.localOnly(obj, k)
 	}
 	if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
-		r.unit.tell(func() { r.methods.note(k, fn.Origin()) })
+		r.note(k, fn.Origin())
 		if keys != noList {
 			method = k
-			if local || r.unit.standing == workspace {
-				r.unit.tell(func() { r.methods.noteUse(k, r.unit.path) })
+			if (local || r.unit.standing == workspace) && !r.used[k] {
+				r.used[k] = true
+				r.told.uses = append(r.told.uses, k)
 			}
 		}
 	}
@@ -148,7 +190,7 @@ func (r *recorder) localOnly(obj types.Object, k int32) int32 {
 	}
 	own := r.table.name(r.view.prefix + "local " + r.stableName(obj))
 	pkg := r.pathNumber(r.cleanPath(obj.Pkg().Path()))
-	r.unit.tell(func() { r.methods.noteLocal(k, own, pkg) })
+	r.told.locals = append(r.told.locals, localNote{k, own, pkg})
 	return r.table.list(own)
 }
 
@@ -156,7 +198,10 @@ func (r *recorder) localOnly(obj types.Object, k int32) int32 {
 func (w *walker) importSpec(spec *ast.ImportSpec) {
 	path, _ := strconv.Unquote(spec.Path.Value)
 	imported := w.unit.imports[path]
-	w.unit.tell(func() { w.countImport(path, imported) })
+	w.told.imports++
+	if imported == nil && path != "unsafe" && path != "C" {
+		w.told.missing = append(w.told.missing, path)
+	}
 	defs := noList
 	if imported != nil {
 		defs = w.packageFiles(imported)
@@ -193,7 +238,7 @@ func (w *walker) importSpec(spec *ast.ImportSpec) {
 func (r *recorder) packageKey(path string) int32 {
 	k := r.table.name(r.view.prefix + "package " + path)
 	if r.twins != nil {
-		r.unit.tell(func() { r.twins.note(k, "package "+path) })
+		r.told.twins = append(r.told.twins, twinNote{k, "package " + path})
 	}
 	return k
 }

@@ -5,8 +5,7 @@ package main
 //	{"sync": FILES, "changed": PATHS}   the files there are now, and which of them changed, came or went
 //	{"lines": FILES, "anew": BOOL}      the lines that differ from those given last (or all), and {"same": PATHS}
 //
-// After an answer comes {"end": COUNT}. An edit that leaves the packages' files, imports and build constraints as they are
-// has only the packages checked again that hold it or depend on it; any other has the go command asked anew.
+// After an answer comes {"end": COUNT}.
 
 import (
 	"bufio"
@@ -14,16 +13,11 @@ import (
 	"crypto/sha256"
 	"encoding/json"
 	"fmt"
-	"go/ast"
-	"go/build/constraint"
-	"go/parser"
-	"go/token"
 	"io"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
+	"runtime"
 	"sync"
+	"sync/atomic"
 )
 
 type request struct {
@@ -33,69 +27,23 @@ type request struct {
 	Anew    bool     `json:"anew"` // also those that are as they were
 }
 
-// kept is what stays from one engine to the next: the packages outside of the repository.
-type kept struct {
-	mu    sync.Mutex
-	fsets map[string]*token.FileSet
-	units map[string]*unit
-}
-
-// fset is the view's; positions of packages that stay have to mean the same in every round.
-func (k *kept) fset(v *view) *token.FileSet {
-	if k == nil {
-		return token.NewFileSet()
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	name := v.dir + v.prefix
-	if k.fsets[name] == nil {
-		k.fsets[name] = token.NewFileSet()
-	}
-	return k.fsets[name]
-}
-
-func (k *kept) keep(v *view, u *unit) {
-	if k == nil {
-		return
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.units[v.dir+v.prefix+u.ID] = u
-}
-
-// reuse takes the types of a package outside of the repository over, when its files and all it imports are the same.
-func (k *kept) reuse(v *view, u *unit) bool {
-	if k == nil {
-		return false
-	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	old := k.units[v.dir+v.prefix+u.ID]
-	if old == nil || old == u || old.types == nil || !slices.Equal(old.files, u.files) || len(old.imports) != len(u.imports) {
-		return false
-	}
-	for path, dep := range u.imports {
-		if other := old.imports[path]; other == nil || other.types != dep.types {
-			return false
-		}
-	}
-	u.types = old.types
-	return true
-}
-
 type server struct {
 	root    string
 	files   []string
 	changed map[string]bool
-	kept    *kept
 	engine  *engine
-	shapes  map[string]string
-	sums    map[string][32]byte // of the lines given last
+	shapes  map[string]shape
+	given   map[string]given
+}
+
+// given is what a line that was given was made of.
+type given struct {
+	mark [32]byte
+	sum  [32]byte
 }
 
 func serve(root string) {
-	s := &server{root: root, changed: map[string]bool{}, sums: map[string][32]byte{},
-		kept: &kept{fsets: map[string]*token.FileSet{}, units: map[string]*unit{}}}
+	s := &server{root: root, changed: map[string]bool{}}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
 	for {
@@ -115,7 +63,7 @@ func serve(root string) {
 			}
 		} else {
 			if r.Anew {
-				s.sums = map[string][32]byte{}
+				s.given = nil
 			}
 			count = s.lines(out)
 		}
@@ -126,108 +74,211 @@ func serve(root string) {
 
 // lines brings the engine up to the files and writes the lines that differ.
 func (s *server) lines(out *bufio.Writer) int {
-	shapes := map[string]string{}
-	for _, file := range s.files {
-		if old, ok := s.shapes[file]; ok && !s.changed[file] {
-			shapes[file] = old
-		} else {
-			shapes[file] = shape(filepath.Join(s.root, filepath.FromSlash(file)))
-		}
-	}
-	same := s.engine != nil && len(shapes) == len(s.shapes)
-	for file, shape := range shapes {
-		same = same && s.shapes[file] == shape
-	}
-	s.shapes = shapes
-	if same {
-		s.engine.begin()
-		s.engine.again(s.changed)
-	} else {
-		s.engine = newEngine(s.root, s.files, s.kept)
-		s.engine.begin()
-		s.engine.loadAll()
-	}
-	s.changed = map[string]bool{}
-	var equal []string
-	count := 0
-	sums := map[string][32]byte{}
-	s.engine.finish(func(file int32, line []byte) {
-		name := s.engine.files[file]
-		sums[name] = sha256.Sum256(line)
-		if sums[name] == s.sums[name] {
-			equal = append(equal, name)
+	moved := s.follow()
+	e := s.engine
+	e.gather()
+	claims := e.claims()
+	files := e.inOrder()
+	made := make([]given, len(files))
+	texts := make([][]byte, len(files))
+	e.each(len(files), func(i int) {
+		file := files[i]
+		old, ok := s.given[e.files[file]]
+		ok = ok && !e.names(file, moved)
+		made[i] = given{mark: e.mark(file, claims[file])}
+		if ok && old.mark == made[i].mark {
+			made[i].sum = old.sum
 			return
 		}
-		count++
-		out.Write(line)
+		var line bytes.Buffer
+		writer := bufio.NewWriterSize(&line, 1<<16)
+		e.emit(writer, file, claims[file])
+		writer.Flush()
+		made[i].sum = sha256.Sum256(line.Bytes())
+		if !ok || old.sum != made[i].sum {
+			texts[i] = line.Bytes()
+		}
 	})
-	s.sums = sums
-	text, _ := json.Marshal(map[string]any{"same": equal, "report": s.engine.report})
+	if e.lost.Load() && e.edited { // something refers to what is gone
+		s.engine = nil
+		return s.lines(out)
+	}
+	equal, count := []string{}, 0
+	s.given = map[string]given{}
+	for i, file := range files {
+		name := e.files[file]
+		s.given[name] = made[i]
+		if texts[i] == nil {
+			equal = append(equal, name)
+			continue
+		}
+		count++
+		out.Write(texts[i])
+	}
+	text, _ := json.Marshal(map[string]any{"same": equal, "report": e.report})
 	out.Write(append(text, '\n'))
 	return count
 }
 
-// again checks the units that hold a changed file, and those that depend on them.
-func (e *engine) again(changed map[string]bool) {
-	for _, s := range e.states {
-		hit := map[*unit]bool{}
-		var left []*unit
-		for _, u := range s.units {
-			if slices.ContainsFunc(u.files, func(file string) bool { return changed[e.relative(file)] }) {
-				hit[u] = true
-				left = append(left, u)
+// follow makes the engine fit the files; it gives the declarations that are called otherwise than before.
+func (s *server) follow() map[int32]bool {
+	after := map[string]shape{}
+	for _, file := range goFiles(s.files) {
+		if old, ok := s.shapes[file]; ok && !s.changed[file] {
+			after[file] = old
+		} else {
+			after[file] = shapeOf(s.root, file)
+		}
+	}
+	before, changed := s.shapes, s.changed
+	s.shapes, s.changed = after, map[string]bool{}
+	if e := s.engine; e != nil {
+		e.edited = true
+		were := e.identities(changed)
+		if e.follow(s.files, changed, before, after) {
+			for _, state := range e.states {
+				if m := state.checker.methods; m.stale.Swap(false) {
+					m.hear(state.units)
+					m.relate(state.units)
+				}
+			}
+			e.replaced.Clear()
+			e.gather()
+			if !e.lost.Load() {
+				return e.renamed(changed, were)
 			}
 		}
-		for len(left) > 0 {
-			u := left[len(left)-1]
-			left = left[:len(left)-1]
-			for _, user := range u.users {
-				if !hit[user] {
-					hit[user] = true
-					left = append(left, user)
+	}
+	s.engine, s.given = newEngine(s.root, s.files, true), nil
+	s.engine.loadAll()
+	return nil
+}
+
+// identities names the declarations of files as the product does: by the names around them, kind and number.
+func (e *engine) identities(files map[string]bool) map[int32]string {
+	out := map[int32]string{}
+	for i, file := range e.files {
+		if !files[file] || e.viewOf[i] < 0 || i >= len(e.runs) || len(e.runs[i]) == 0 {
+			continue
+		}
+		times := map[string]int{}
+		var chains []string
+		for _, n := range e.runs[i][0].nodes {
+			chain := n.name
+			if n.parent >= 0 {
+				chain = chains[n.parent] + "." + chain
+			}
+			chains = append(chains, chain)
+			name := chain + ":" + n.kind
+			times[name]++
+			if id, ok := e.table.byTarget[target{file: int32(i), line: n.selLine, col: n.selCol}]; ok {
+				out[id] = fmt.Sprintf("%s:%d", name, times[name])
+			}
+		}
+	}
+	return out
+}
+
+// renamed gives the declarations whose identity is another than it was.
+func (e *engine) renamed(files map[string]bool, were map[int32]string) map[int32]bool {
+	out := map[int32]bool{}
+	now := e.identities(files)
+	for id, name := range were {
+		if now[id] != name {
+			out[id] = true
+		}
+	}
+	return out
+}
+
+// names reports whether a file refers to one of these declarations.
+func (e *engine) names(file int32, ids map[int32]bool) bool {
+	if len(ids) == 0 {
+		return false
+	}
+	lists := map[int32]bool{}
+	for _, run := range e.runs[file] {
+		for _, o := range run.occs {
+			for _, list := range []int32{o.defs, o.keys, o.asks} {
+				if list < 0 || lists[list] {
+					continue
+				}
+				lists[list] = true
+				for _, id := range e.table.items(list) {
+					if ids[id] {
+						return true
+					}
 				}
 			}
 		}
-		var chosen []*unit
-		for _, u := range s.units {
-			if hit[u] {
-				chosen = append(chosen, u)
-			}
-		}
-		if len(chosen) > 0 {
-			s.checker.checkSome(chosen)
-		}
-	}
-}
-
-// shape is what the go command reads of a file: package, imports, build constraints.
-func shape(path string) string {
-	data, err := os.ReadFile(path)
-	if err != nil {
-		return "unreadable"
-	}
-	tree, _ := parser.ParseFile(token.NewFileSet(), path, data, parser.ImportsOnly|parser.ParseComments)
-	if tree == nil || tree.Name == nil {
-		return "unparsable"
-	}
-	parts := []string{tree.Name.Name}
-	for _, group := range tree.Comments {
-		for _, comment := range group.List {
-			built := constraint.IsGoBuild(comment.Text) || constraint.IsPlusBuild(comment.Text)
-			if built || importsC(tree) || strings.Contains(comment.Text, "go:embed") {
-				parts = append(parts, comment.Text)
+		for _, r := range run.relations {
+			if ids[r.source] || ids[r.dest] {
+				return true
 			}
 		}
 	}
-	for _, spec := range tree.Imports {
-		parts = append(parts, spec.Path.Value)
-	}
-	if bytes.Contains(data, []byte("//go:embed")) {
-		parts = append(parts, "embeds")
-	}
-	return strings.Join(parts, "\n")
+	return false
 }
 
-func importsC(tree *ast.File) bool {
-	return slices.ContainsFunc(tree.Imports, func(spec *ast.ImportSpec) bool { return spec.Path.Value == `"C"` })
+// mark sums up what a file's line is made of.
+func (e *engine) mark(file int32, claimed []int32) [32]byte {
+	var b []byte
+	number := func(n int64) {
+		for i := range 8 {
+			b = append(b, byte(n>>(8*i)))
+		}
+	}
+	path := e.absolute(e.files[file])
+	for _, run := range e.runs[file] {
+		number(run.number)
+		facts := e.byView[run.view]
+		for _, k := range run.keys {
+			if local, ok := facts.locals[k]; ok && local.pkg == run.pkg {
+				number(int64(k))
+				number(int64(local.key))
+			}
+			e.portKeys(func(own int32) { number(int64(k)); number(int64(own)) }, run, path, k)
+		}
+		for _, k := range run.used {
+			more := facts.extra[usePlace{k, run.pkg}]
+			if len(more) > 0 {
+				number(int64(k))
+				number(-int64(len(more)))
+				sorted := sortedIDs(more)
+				for _, id := range sorted {
+					number(int64(id))
+				}
+			}
+		}
+	}
+	for _, k := range claimed {
+		var dests []string
+		for _, facts := range e.byView {
+			for _, r := range facts.relations[k] {
+				dests = append(dests, fmt.Sprint(r))
+			}
+		}
+		for _, r := range e.portLinks[k] {
+			dests = append(dests, fmt.Sprint(r))
+		}
+		number(int64(k))
+		for _, text := range sortedTexts(dests) {
+			b = append(b, text...)
+		}
+	}
+	return sha256.Sum256(b)
+}
+
+// each does a job for every number below n on all processors.
+func (e *engine) each(n int, job func(i int)) {
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		group.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				job(i)
+			}
+		})
+	}
+	group.Wait()
 }

@@ -20,12 +20,14 @@ type table struct {
 	mu       sync.Mutex
 	targets  []target
 	byTarget map[target]int32
+	ofFile   map[int32][]int32
+	dead     map[int32]bool // what an edit took away
 	lists    [][]int32
 	byList   map[string]int32
 }
 
 func newTable() *table {
-	return &table{byTarget: map[target]int32{}, byList: map[string]int32{}}
+	return &table{byTarget: map[target]int32{}, byList: map[string]int32{}, ofFile: map[int32][]int32{}, dead: map[int32]bool{}}
 }
 
 func (t *table) target(x target) int32 {
@@ -36,8 +38,31 @@ func (t *table) target(x target) int32 {
 		id = int32(len(t.targets))
 		t.targets = append(t.targets, x)
 		t.byTarget[x] = id
+		if x.file >= 0 {
+			t.ofFile[x.file] = append(t.ofFile[x.file], id)
+		}
 	}
 	return id
+}
+
+// move lets the targets of an edited file keep their numbers where their declarations are still there.
+func (t *table) move(file int32, before, after *decls) {
+	ids := t.ofFile[file]
+	t.ofFile[file] = nil
+	for _, id := range ids {
+		delete(t.byTarget, t.targets[id])
+	}
+	for _, id := range ids {
+		x := &t.targets[id]
+		at, ok := after.places[before.names[[2]int32{x.line, x.col}]]
+		if !ok {
+			t.dead[id] = true
+			continue
+		}
+		x.line, x.col = at[0], at[1]
+		t.byTarget[*x] = id
+		t.ofFile[file] = append(t.ofFile[file], id)
+	}
 }
 
 func (t *table) name(s string) int32 { return t.target(target{file: -1, name: s}) }

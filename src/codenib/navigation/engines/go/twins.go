@@ -45,6 +45,10 @@ func nameable(obj types.Object) bool {
 
 // linkPorts lets what is asked in a port's view also collect the corresponding methods' uses of its base view.
 func (e *engine) linkPorts() {
+	e.ports, e.portLinks = map[int][]*view{}, map[int32][]relation{}
+	if e.built == nil {
+		e.built = map[portFile]bool{}
+	}
 	for _, v := range e.views {
 		if v.base < 0 {
 			continue
@@ -58,7 +62,7 @@ func (e *engine) linkPorts() {
 			}
 			for _, r := range base.relations[twin] {
 				if r.kind == "also" {
-					own.relations[key] = append(own.relations[key], relation{"also", key, r.dest})
+					e.portLinks[key] = append(e.portLinks[key], relation{"also", key, r.dest})
 				}
 			}
 		}
@@ -80,6 +84,8 @@ func (e *engine) portKeys(add func(int32), run *fileRun, path string, key int32)
 
 func (e *engine) builtFor(p port, path string) bool {
 	at := portFile{p, path}
+	e.runLock.Lock()
+	defer e.runLock.Unlock()
 	built, ok := e.built[at]
 	if !ok {
 		built = p.matches(path)

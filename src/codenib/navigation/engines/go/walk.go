@@ -205,7 +205,7 @@ func (w *walker) name(id *ast.Ident, whole ast.Node) int32 {
 		kind = kindOf(obj, inField)
 	}
 	node := w.declare(at, id.Pos(), len(id.Name), id.Name, kind, whole)
-	if t, ok := obj.(*types.TypeName); ok && t.Parent() == w.unit.types.Scope() {
+	if t, ok := obj.(*types.TypeName); ok && t.Parent() == w.pkg.Scope() {
 		w.typeNodes[id.Name] = node
 	}
 	if fn, ok := obj.(*types.Func); ok && kind == "method" && len(w.containers) == 0 {
@@ -295,7 +295,7 @@ func (w *walker) ident(id *ast.Ident) {
 		}
 		if fn, ok := def.(*types.Func); ok {
 			if fn.Signature().Recv() != nil {
-				w.unit.tell(func() { w.methods.note(key, fn) })
+				w.note(key, fn)
 			}
 			if decl, ok := w.top().(*ast.FuncDecl); ok && decl.Name == id && decl.Body == nil {
 				defs = noList

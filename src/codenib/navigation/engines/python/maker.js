@@ -19,9 +19,10 @@ const MAX_USAGE = 2.5; // as the engine counts it: thousands of parsed files, wh
 const MAX_FAILURES = 0.01;
 
 class Maker {
-    // `others`: files that the project's configuration leaves out.
-    constructor(project, files, others) {
+    // `others`: files that the project's configuration leaves out; `states`: of an engine that stays.
+    constructor(project, files, others, states) {
         this.project = project;
+        this.states = states;
         this.program = project.program;
         const { inner } = project;
         this.walker = new Walker(inner);
@@ -36,7 +37,7 @@ class Maker {
         this.getScope = inner("analyzer/analyzerNodeInfo").getScope;
     }
 
-    // `within`: pairs of lines; names elsewhere are left out. Nodes are always all there.
+    // `within`: pairs of lines; names elsewhere are left out, but for those that other rows depend on. Nodes are all there.
     lineOf(file, within) {
         const { program, resolver } = this;
         const uri = this.project.uriOf(this.project.root, file);
@@ -54,7 +55,7 @@ class Maker {
         const seen = new Set();
         const wanted = (offset) => !within || isWithin(within, this.toPosition(offset, lines).line);
         for (const [node, roles, loose] of found.names) {
-            if (!seen.has(node.start) && node.length > 0 && wanted(node.start)) {
+            if (!seen.has(node.start) && node.length > 0 && (loose || wanted(node.start))) {
                 seen.add(node.start);
                 const answer = this.answerAt(node);
                 const declares = table.starts.has(node.start) ? ROLE.declaration : 0;
@@ -65,20 +66,23 @@ class Maker {
         return sheet.text(nodes, this.attempt(() => this.family.relations(found.classes), []));
     }
 
-    // The declarations alone, without resolving a name; and whether answers inside the file depend on each other.
+    // The declarations alone, without resolving a name.
     nodesOf(file) {
         const uri = this.project.uriOf(this.project.root, file);
         const results = this.program.getParseResults(uri);
         this.resolver.enter(uri);
         const found = this.walker.walk(results.parserOutput.parseTree, this.resolver, (work) => this.attempt(work, undefined));
         const table = new NodeTable(this.walker.types, results.tokenizerOutput.lines, this.toPosition);
-        const entwined = this.others.has(file) || found.names.some(([, , loose]) => loose);
-        return { nodes: table.build(found.declarations), entwined };
+        return table.build(found.declarations);
     }
 
     letGo() {
-        const { program } = this;
+        const { program, states } = this;
+        if (states && states.types > MAX_TYPES) {
+            states.forget();
+        }
         if (program.evaluator.getTypeCacheEntryCount() > MAX_TYPES || program.getCacheUsage() > MAX_USAGE) {
+            states?.forget(); // its trees go too
             program.emptyCache();
             this.resolver.forget();
         }
@@ -169,10 +173,11 @@ function isFile(place) {
 }
 
 // Files that the configuration leaves out: the server reads them only when they are open or imported.
-function openOthers(project, files) {
+// Of these, `changed` are opened, or all.
+function openOthers(project, files, changed) {
     const { program, root, uriOf } = project;
     const others = files.filter((file) => !program.getSourceFileInfo(uriOf(root, file))?.isTracked);
-    for (const file of others) {
+    for (const file of others.filter((one) => !changed || changed.has(one))) {
         const uri = uriOf(root, file);
         program.setFileOpened(uri, 1, fs.readFileSync(uri.getFilePath(), "utf8"));
     }

@@ -63,7 +63,7 @@ class Sheet {
     widen(asks) {
         const wide = new Set(asks);
         for (const key of asks) {
-            if (this.hidden.has(key) || this.alone === "together") {
+            if (this.alone || this.hidden.has(key)) {
                 wide.add(scoped(this.scope, key));
             }
         }

@@ -7,6 +7,8 @@ const { DECL } = require("./names");
 
 // Bodies that the engine reads again for the arguments of a call, because a parameter has no type, show through.
 const OPEN = "open";
+// How a method's own object is printed among its parameters.
+const OWN = /\((?:self|cls): (?:type\[)?(?:Self@)?[\w.]+(?=[,)\][])/g;
 
 class Surface {
     constructor(project, resolver) {
@@ -18,11 +20,14 @@ class Surface {
         this.childrenOf = inner("analyzer/parseTreeWalker").getChildNodes;
         this.kinds = inner("analyzer/types");
         this.unknown = inner("analyzer/typeUtils").isPartlyUnknown;
+        this.variablesOf = inner("analyzer/typeUtils").getTypeVarArgsRecursive;
     }
 
     // `touched`: names that mean something else than before; an open body that has one counts as changed.
-    // `chains`: the entries wanted; all when it is not given.
-    of(file, touched, chains) {
+    // `chains`: the entries wanted; all when it is not given. `held`: names of classes whose values are used otherwise
+    // than before; an entry whose type has one counts as changed.
+    of(file, touched, chains, held) {
+        this.held = held.length > 0 ? new RegExp(`\\b(?:${held.join("|")})\\b`) : undefined;
         const wanted = chains && new Set(chains);
         this.wants = (chain) => !wanted || wanted.has(chain);
         const { program, root, uriOf } = this.project;
@@ -66,7 +71,7 @@ class Surface {
             if (node.nodeType === t.Class) {
                 this.wants(inside.slice(0, -1)) && this.header(node, inside);
             }
-            this.symbols(this.info.getScope(node, this.resolver.reader)?.symbolTable, inside);
+            this.symbols(this.info.getScope(node, this.resolver.reader)?.symbolTable, inside, node);
         }
         for (const child of this.childrenOf(node, () => undefined)) {
             child && this.scopes(child, inside);
@@ -81,13 +86,29 @@ class Surface {
             return;
         }
         const { shared } = type;
-        this.add(name, shared.flags, this.print(shared.declaredMetaclass), shared.baseClasses.map((b) => this.print(b)));
-        this.add(name, shared.mro.map((b) => this.print(b)), shared.typeParams.map((p) => this.print(p)));
+        const above = [shared.declaredMetaclass, ...shared.baseClasses, ...shared.mro.slice(1), ...shared.typeParams];
+        const text = above.map((one) => this.describe(one)).join();
+        this.add(name, shared.flags, shared.baseClasses.length, shared.mro.length, text);
+        this.holds(text) && this.add(name, "held");
         this.add(name, shared.dataClassEntries?.map((e) => [e.name, e.hasDefault, e.includeInInit, e.isKeywordOnly]));
         this.add(name, JSON.stringify(shared.dataClassBehaviors ?? null, plain));
+        if (shared.dataClassEntries || shared.namedTupleEntries || this.kinds.ClassType.isTypedDictClass(type)) {
+            this.fields(node, `${chain}__init__`);
+        }
     }
 
-    symbols(table, chain) {
+    // The class is made with its fields, in order and often unnamed.
+    fields(node, name) {
+        for (const [field, symbol] of this.info.getScope(node, this.resolver.reader)?.symbolTable ?? []) {
+            const isField = symbol.getDeclarations().some((d) => d.type === DECL.variable);
+            isField && this.add(name, field, this.print(this.resolver.evaluator.getEffectiveTypeOfSymbol(symbol)));
+        }
+    }
+
+    symbols(table, chain, node) {
+        const isClass = node.nodeType === this.types.Class;
+        // What is left after some members of an enumeration were looked at depends on all of them.
+        const members = isClass && table && this.isEnum(node) ? [...table.keys()].join() : "";
         for (const [name, symbol] of table ?? []) {
             const declarations = symbol.getDeclarations().filter((d) => d.node && d.type !== DECL.intrinsic);
             if (declarations.length === 0 || !this.wants(chain + name)) {
@@ -98,7 +119,12 @@ class Surface {
                 this.imported(name, symbol, type, declarations);
                 continue;
             }
-            this.add(chain + name, symbol._flags, this.print(type));
+            const text = this.describe(type);
+            this.add(chain + name, symbol._flags, text, members);
+            this.holds(text) && this.add(chain + name, "held");
+            if (isClass && this.shapes.has(name)) {
+                this.add(`${chain}${name} (shape)`, symbol._flags, text);
+            }
             for (const d of declarations) {
                 this.add(chain + name, d.type, d.isConstant, d.isFinal, d.isMethod, d.isInExceptSuite, d.node.nodeType);
                 if (d.type === DECL.alias) {
@@ -111,10 +137,45 @@ class Surface {
         }
     }
 
+    // Whether a type has one of the classes; who calls a method has its own object already.
+    holds(text) {
+        return !!this.held && this.held.test(text.replace(OWN, ""));
+    }
+
+    isEnum(node) {
+        const type = this.resolver.evaluator.getTypeOfClass(node)?.classType;
+        return !!type && this.kinds.ClassType.isEnumClass(type);
+    }
+
+    // The names of what protocols ask for, special methods aside: they are compared without being written.
+    get shapes() {
+        this.shaped ??= new Set(this.project.program._sourceFileList.flatMap((info) => this.shapesIn(info)));
+        return this.shaped;
+    }
+
+    shapesIn({ sourceFile }) {
+        const t = this.types;
+        const statements = sourceFile.getParserOutput()?.parseTree.d.statements ?? [];
+        const protocols = statements.filter((one) => one.nodeType === t.Class && this.isProtocol(one));
+        const tables = protocols.map((one) => this.info.getScope(one, this.resolver.reader)?.symbolTable ?? new Map());
+        return tables.flatMap((table) => [...table.keys()]).filter((name) => !name.startsWith("__"));
+    }
+
+    isProtocol({ d }) {
+        const t = this.types;
+        return d.arguments.some(({ d: { valueExpr } }) => {
+            const base = valueExpr.nodeType === t.Index ? valueExpr.d.leftExpr : valueExpr;
+            const word = base.nodeType === t.MemberAccess ? base.d.member : base;
+            return word.nodeType === t.Name && word.d.value === "Protocol";
+        });
+    }
+
     // What a module imports, others can only see by naming the module.
     imported(name, symbol, type, declarations) {
         const entry = `${name} (import)`;
-        this.add(entry, symbol._flags, this.print(type));
+        const text = this.describe(type);
+        this.add(entry, symbol._flags, text);
+        this.holds(text) && this.add(entry, "held");
         declarations.forEach((d) => this.alias(entry, d));
     }
 
@@ -136,7 +197,9 @@ class Surface {
         }
         type.shared.parameters.forEach((parameter, at) => {
             const typed = this.print(this.kinds.FunctionType.getParamType(type, at));
-            this.add(`${name}.${parameter.name ?? "*"}`, at, parameter.category, parameter.flags, typed);
+            if (at > 0 && parameter.category === 0 && parameter.name) {
+                this.add(`${name}.${parameter.name}`, at, parameter.flags, typed);
+            }
         });
     }
 
@@ -154,8 +217,19 @@ class Surface {
         }
     }
 
+    // Aliases by what they stand for: who uses a value of such a type need not write the alias.
     print(type) {
-        return type ? this.resolver.evaluator.printType(type, { useFullyQualifiedNames: true }) : "";
+        return type ? this.resolver.evaluator.printType(type, { useFullyQualifiedNames: true, expandTypeAlias: true }) : "";
+    }
+
+    // A type as text, with the bounds of its type variables, which are not printed where they are used.
+    describe(type) {
+        const bounds = (type ? this.variablesOf(type) : []).flatMap(({ shared }) => [
+            shared.boundType,
+            ...(shared.constraints ?? []),
+            shared.isDefaultExplicit ? shared.defaultType : undefined,
+        ]);
+        return [type, ...bounds].map((one) => this.print(one)).join(" ");
     }
 
     add(name, ...parts) {

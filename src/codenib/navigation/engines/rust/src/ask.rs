@@ -1,6 +1,8 @@
 //! One file in, one answer per token out: where definition leads, and which definitions a search for
 //! references starts from. The engine answers; nothing is resolved here.
 
+use std::sync::Arc;
+
 use hir::{AsAssocItem, AssocItem, Semantics};
 use ide::{
     Analysis, FileId, FilePosition, FileRange, GotoDefinitionConfig, NavigationTarget, RaFixtureConfig,
@@ -17,9 +19,11 @@ use syntax::{
 };
 
 use crate::{
-    check::same_definitions,
+    check::{checking, same_definitions},
     index::Lister,
     items::{Item, Relation, items},
+    memo::stays_in_file,
+    refs::References,
     roles,
 };
 
@@ -49,10 +53,18 @@ impl Nav {
     }
 }
 
+/// Where definition leads: to a definition, whose place may move without touching the file that names it, or to
+/// what only the engine knew to answer.
+#[derive(Clone, PartialEq)]
+pub enum Goal {
+    Definition(Definition),
+    Place(Nav),
+}
+
 pub struct Answer {
     pub range: TextRange,
     pub roles: u8,
-    pub navs: Vec<Nav>,
+    pub goals: Vec<Goal>,
     pub asks: Vec<Definition>,
     /// The definitions of common kinds that this token is a reference of, and where the engine shows it.
     pub listed: Vec<(Definition, FileRange)>,
@@ -60,29 +72,43 @@ pub struct Answer {
     pub link: bool,
 }
 
+impl Goal {
+    pub fn navs(&self, sema: &Semantics<'_, RootDatabase>) -> Vec<Nav> {
+        match self {
+            Goal::Place(nav) => vec![nav.clone()],
+            Goal::Definition(def) => navs_of(sema, *def),
+        }
+    }
+}
+
+pub fn navs_of(sema: &Semantics<'_, RootDatabase>, def: Definition) -> Vec<Nav> {
+    def.try_to_nav(sema).into_iter().flatten().map(|target| Nav::of(&target)).collect()
+}
+
 pub struct FileAnswers {
     pub answers: Vec<Answer>,
     pub items: Vec<Item>,
     pub relations: Vec<Relation>,
+    /// The references of what is only visible here.
+    pub inner: FxHashMap<Definition, Arc<References>>,
+    pub differences: usize,
 }
 
 pub struct Asker<'db> {
     sema: Semantics<'db, RootDatabase>,
     analysis: &'db Analysis,
-    navs: FxHashMap<Definition, Vec<Nav>>,
     index: Lister,
     check: bool,
-    pub differences: usize,
+    differences: usize,
 }
 
 impl<'db> Asker<'db> {
-    pub fn new(db: &'db RootDatabase, analysis: &'db Analysis, check: bool) -> Asker<'db> {
+    pub fn new(db: &'db RootDatabase, analysis: &'db Analysis) -> Asker<'db> {
         Asker {
             sema: Semantics::new(db),
             analysis,
-            navs: FxHashMap::default(),
             index: Lister::default(),
-            check,
+            check: checking(),
             differences: 0,
         }
     }
@@ -102,7 +128,8 @@ impl<'db> Asker<'db> {
             }
         }
         let (items, relations) = items(&self.sema, &tree);
-        FileAnswers { answers, items, relations }
+        let inner = FxHashMap::default();
+        FileAnswers { answers, items, relations, inner, differences: self.differences }
     }
 
     fn name(&mut self, file: FileId, token: &SyntaxToken) -> Option<Answer> {
@@ -110,21 +137,22 @@ impl<'db> Asker<'db> {
         let names: Vec<ast::NameLike> =
             shown.iter().filter_map(|it| ast::NameLike::cast(it.parent()?)).collect();
         let asks: Vec<Definition> = names.iter().filter_map(|name| self.searched(name)).collect();
-        let navs = match self.navs_of(token) {
-            Some(navs) => navs,
-            None => self.definition(file, token.text_range().start()).map(|it| it.1).unwrap_or_default(),
+        let ask = || self.definition(file, token.text_range().start()).map(|it| it.1).unwrap_or_default();
+        let goals = match self.goals_of(token) {
+            Some(goals) => goals,
+            None => ask().into_iter().map(Goal::Place).collect(),
         };
         if self.check {
-            let engine = self.definition(file, token.text_range().start()).map(|it| it.1).unwrap_or_default();
-            self.differences += usize::from(!same_definitions(token.text(), &engine, &navs));
+            let navs: Vec<Nav> = goals.iter().flat_map(|goal| goal.navs(&self.sema)).collect();
+            self.differences += usize::from(!same_definitions(token.text(), &ask(), &navs));
         }
-        if navs.is_empty() && asks.is_empty() {
+        if goals.is_empty() && asks.is_empty() {
             return None;
         }
         let roles = shown.first().map_or(0, roles::roles);
         let bare = token.text().trim_start_matches("r#");
         let listed = names.iter().flat_map(|name| self.index.listed(&self.sema, name, bare)).collect();
-        Some(Answer { range: token.text_range(), roles, navs, asks, listed, link: false })
+        Some(Answer { range: token.text_range(), roles, goals, asks, listed, link: false })
     }
 
     /// The definition that a search for references at a name starts from.
@@ -149,11 +177,11 @@ impl<'db> Asker<'db> {
 
     /// Where definition leads from `token`, each definition looked up once; None where the engine has a rule
     /// of its own beyond "the declaration of what is named", so that it must be asked.
-    fn navs_of(&mut self, token: &SyntaxToken) -> Option<Vec<Nav>> {
+    fn goals_of(&self, token: &SyntaxToken) -> Option<Vec<Goal>> {
         if matches!(token.text(), "into" | "try_into" | "to_string" | "parse") {
             return None;
         }
-        let mut navs = Vec::new();
+        let mut goals = Vec::new();
         for token in self.sema.descend_into_macros_no_opaque(token.clone(), false) {
             let parent = token.value.parent()?;
             if parent.kind() == TOKEN_TREE {
@@ -170,14 +198,18 @@ impl<'db> Asker<'db> {
                 if self.has_own_rule(def) {
                     return None;
                 }
-                for nav in self.nav(def) {
-                    if !navs.contains(nav) {
-                        navs.push(nav.clone());
+                let found = match stays_in_file(&def) {
+                    true => navs_of(&self.sema, def).into_iter().map(Goal::Place).collect(),
+                    false => vec![Goal::Definition(def)],
+                };
+                for goal in found {
+                    if !goals.contains(&goal) {
+                        goals.push(goal);
                     }
                 }
             }
         }
-        Some(navs)
+        Some(goals)
     }
 
     fn has_own_rule(&self, def: Definition) -> bool {
@@ -189,14 +221,6 @@ impl<'db> Asker<'db> {
             None | Some(AssocItem::Function(_)) => false,
             Some(item) => item.implemented_trait(db).is_some(),
         }
-    }
-
-    fn nav(&mut self, def: Definition) -> &Vec<Nav> {
-        let sema = &self.sema;
-        self.navs.entry(def).or_insert_with(|| match def.try_to_nav(sema) {
-            Some(found) => found.into_iter().map(|target| Nav::of(&target)).collect(),
-            None => Vec::new(),
-        })
     }
 
     /// What the engine answers at a position: the range that it took and the targets.
@@ -216,13 +240,13 @@ impl<'db> Asker<'db> {
             let found = self.sema.check_for_format_args_template(token.clone(), offset);
             let Some((range, _, _, Some(resolution))) = found else { continue };
             let def = resolution.either(Definition::from, Definition::from);
-            let navs = self.nav(def).clone();
             let (place, written) = (FileRange { file_id: file, range }, &token.text()[range - start]);
             let listed = match self.index.formatted(self.sema.db, def, place, written) {
                 true => vec![(def, place)],
                 false => vec![],
             };
-            answers.push(Answer { range, roles: 0, navs, asks: vec![def], listed, link: false });
+            let goals = vec![Goal::Definition(def)];
+            answers.push(Answer { range, roles: 0, goals, asks: vec![def], listed, link: false });
         }
         let callee = call.path().and_then(|path| path.segment()?.name_ref());
         if callee.is_some_and(|name| name.text().starts_with("include"))
@@ -232,7 +256,7 @@ impl<'db> Asker<'db> {
             answers.push(Answer {
                 range,
                 roles: roles::IMPORT,
-                navs,
+                goals: navs.into_iter().map(Goal::Place).collect(),
                 asks: vec![],
                 listed: vec![],
                 link: false,
@@ -258,7 +282,7 @@ impl<'db> Asker<'db> {
                 answers.push(Answer {
                     range,
                     roles: roles::INEXACT,
-                    navs,
+                    goals: navs.into_iter().map(Goal::Place).collect(),
                     asks: vec![],
                     listed: vec![],
                     link: true,

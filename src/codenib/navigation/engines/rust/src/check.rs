@@ -1,17 +1,13 @@
 //! For CODENIB_CHECK: do the short ways find what the engine's own ways find? Differences are notes.
 
 use hir::Semantics;
-use ide::{FileId, TextRange};
-use ide_db::{FxHashSet, RootDatabase, defs::Definition};
+use ide::FileId;
+use ide_db::{FxHashSet, RootDatabase};
 
 use crate::{
     ask::Nav,
-    index::is_indexed,
-    items::label,
-    refs::{Listed, by_text, search},
+    refs::{Places, References, about, by_text},
 };
-
-type Places = Vec<(FileId, TextRange)>;
 
 pub fn same_definitions(name: &str, engine: &[Nav], here: &[Nav]) -> bool {
     let places = |navs: &[Nav]| sorted(navs.iter().map(|nav| (nav.file, nav.place())).collect());
@@ -22,29 +18,28 @@ pub fn same_definitions(name: &str, engine: &[Nav], here: &[Nav]) -> bool {
     engine == here
 }
 
+pub fn checking() -> bool {
+    std::env::var_os("CODENIB_CHECK").is_some()
+}
+
 /// Only files of the checkout count: places elsewhere are left out of the facts.
 pub fn same_references(
     sema: &Semantics<'_, RootDatabase>,
-    listed: &Listed,
-    def: Definition,
+    found: &References,
     checkout: &FxHashSet<FileId>,
 ) -> bool {
-    if !is_indexed(sema.db, def) {
-        return true;
-    }
-    let declared = search(sema, &Listed::default(), def).places;
-    let mut engine: Places = by_text(sema, def).into_iter().chain(declared).collect();
-    let mut here = search(sema, listed, def).places;
+    let def = found.def;
+    let mut engine = References::new(def, &about(sema, def), by_text(sema, def)).places;
+    let mut here = found.places.clone();
     for places in [&mut engine, &mut here] {
         places.retain(|(file, _)| checkout.contains(file));
     }
-    let (engine, here) = (sorted(engine), sorted(here));
     if engine != here {
         let only = |left: &Places, right: &Places| -> Places {
             left.iter().filter(|place| !right.contains(place)).copied().collect()
         };
         let (engine, here) = (only(&engine, &here), only(&here, &engine));
-        eprintln!("note references of {}: engine only {engine:?}, here only {here:?}", label(sema.db, def));
+        eprintln!("note references of {}: engine only {engine:?}, here only {here:?}", found.label);
     }
     engine == here
 }

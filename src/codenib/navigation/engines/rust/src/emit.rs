@@ -96,17 +96,18 @@ fn add_answers<'a>(
         let (Some(file), Some(answers)) = (file, answers) else { continue };
         let text = loaded.host.analysis().file_text(*file).expect("no changes are under way");
         for answer in &answers.answers {
+            let navs = answered.navs(answer);
             let found = facts.get_mut(file).expect("a known file");
             let occurrence = found.occurrences.entry(span(answer.range)).or_default();
             occurrence.answered = true;
-            occurrence.roles |= answer.roles | inexact(answer, keys, &text[answer.range]);
-            let goals = answer.navs.iter().map(|nav| keys.goal(nav, known, &loaded.vfs));
+            occurrence.roles |= answer.roles | inexact(answer, &navs, keys, &text[answer.range]);
+            let goals = navs.iter().map(|nav| keys.goal(nav, known, &loaded.vfs));
             occurrence.defs.extend(goals);
             if answer.link {
-                occurrence.asks.extend(answer.navs.iter().filter_map(|nav| keys.at(nav).cloned()));
+                occurrence.asks.extend(navs.iter().filter_map(|nav| keys.at(nav).cloned()));
             }
             occurrence.asks.extend(answer.asks.iter().filter_map(|def| keys.of(def).cloned()));
-            for nav in answer.navs.iter().filter(|nav| !is_file(nav)) {
+            for nav in navs.into_iter().filter(|nav| !is_file(nav)) {
                 if let Some(facts) = facts.get_mut(&nav.file) {
                     facts.navs.push(nav);
                 }
@@ -160,12 +161,12 @@ fn span(range: TextRange) -> (TextSize, TextSize) {
 }
 
 /// `self`, `Self`, `crate` and renamed imports are written otherwise than what they name.
-fn inexact(answer: &Answer, keys: &Keys, text: &str) -> u8 {
+fn inexact(answer: &Answer, navs: &[&Nav], keys: &Keys, text: &str) -> u8 {
     let bare = |name: &str| name.trim_start_matches("r#").trim_start_matches('\'').to_owned();
     let text = bare(text);
     let by_def = |def: &Definition| keys.name(def).is_none_or(|name| bare(name) == text);
     let exact = match answer.asks.as_slice() {
-        [] => answer.navs.iter().any(|nav| bare(&nav.name) == text),
+        [] => navs.iter().any(|nav| bare(&nav.name) == text),
         asks => asks.iter().any(by_def),
     };
     if exact && text != "Self" { 0 } else { INEXACT }

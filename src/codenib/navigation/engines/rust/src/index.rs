@@ -32,13 +32,20 @@ impl Lister {
     ) -> Vec<(Definition, FileRange)> {
         let mut found: Vec<Definition> = match name {
             ast::NameLike::NameRef(name) => match NameRefClass::classify(sema, name) {
+                // `Self` in the declaration of a type is no reference for the engine, in an `impl` it is.
+                Some(NameRefClass::Definition(def, _)) if text == "Self" => {
+                    stood_for(sema.db, def, text).into_iter().collect()
+                }
                 Some(NameRefClass::Definition(def, _)) => vec![def],
                 Some(NameRefClass::FieldShorthand { field_ref, .. }) => vec![Definition::Field(field_ref)],
                 _ => vec![],
             },
             ast::NameLike::Name(name) => match NameClass::classify(sema, name) {
-                // The name of a declaration is listed for its trait's item only.
-                Some(NameClass::Definition(def)) => self.in_trait(sema.db, def).into_iter().collect(),
+                // The name of a declaration is listed for its trait's item only, and a trait's type for itself.
+                Some(NameClass::Definition(def)) => match self.in_trait(sema.db, def) {
+                    None if matches!(def, Definition::TypeAlias(_)) => vec![def],
+                    other => other.into_iter().collect(),
+                },
                 Some(NameClass::ConstReference(def)) => vec![def],
                 Some(NameClass::PatFieldShorthand { field_ref, .. }) => vec![Definition::Field(field_ref)],
                 None => vec![],
@@ -70,6 +77,9 @@ impl Lister {
 
     /// Is it written by its own name? An alias is no reference for the engine.
     fn is_written(&mut self, db: &RootDatabase, def: Definition, text: &str, place: FileRange) -> bool {
+        if text == "Self" {
+            return matches!(def, Definition::Adt(_));
+        }
         if let Definition::Module(module) = def {
             match text {
                 "super" | "crate" => return true,
@@ -106,13 +116,31 @@ pub fn in_trait(db: &RootDatabase, def: Definition) -> Option<Definition> {
 pub fn is_indexed(db: &RootDatabase, def: Definition) -> bool {
     match def {
         Definition::Field(_) | Definition::EnumVariant(_) | Definition::Module(_) => true,
-        Definition::Function(function) => {
-            let ItemContainer::Impl(implementation) = function.container(db) else { return true };
-            function.has_self_param(db)
-                || implementation.trait_(db).is_some()
-                || function.name(db).as_str().len() > SHORT
-                || implementation.self_ty(db).as_adt().is_none()
+        Definition::Adt(_) | Definition::BuiltinType(_) | Definition::Trait(_) | Definition::TypeAlias(_) => {
+            true
         }
+        Definition::Const(_) | Definition::Static(_) | Definition::Macro(_) => true,
+        Definition::Function(_) => !is_short(db, def),
         _ => false,
     }
+}
+
+/// The type that `Self` is.
+fn stood_for(db: &RootDatabase, def: Definition, text: &str) -> Option<Definition> {
+    match def {
+        Definition::SelfType(implementation) if text == "Self" => {
+            implementation.self_ty(db).as_adt().map(Definition::Adt)
+        }
+        _ => None,
+    }
+}
+
+/// Does the engine search this function by its type's name, and the type's other names?
+pub fn is_short(db: &RootDatabase, def: Definition) -> bool {
+    let Definition::Function(function) = def else { return false };
+    let ItemContainer::Impl(implementation) = function.container(db) else { return false };
+    !function.has_self_param(db)
+        && implementation.trait_(db).is_none()
+        && function.name(db).as_str().len() <= SHORT
+        && implementation.self_ty(db).as_adt().is_some()
 }

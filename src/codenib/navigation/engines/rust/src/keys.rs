@@ -41,7 +41,7 @@ impl Keys {
         }
         let mut used: FxHashMap<String, usize> = FxHashMap::default();
         for found in &answered.references {
-            let label = &answered.labels[&found.def];
+            let label = &found.label;
             let target = match in_checkout(found, known) {
                 None => Target::Text(numbered(&mut used, outside(found, label))),
                 Some(target) => match first[&target] {
@@ -63,7 +63,8 @@ impl Keys {
     /// A module's own file is where definition leads, while its `mod` line declares it.
     fn add_module_files(&mut self, answered: &Answered) {
         for answer in answered.files.iter().flatten().flat_map(|file| &file.answers) {
-            if let ([nav], [def @ Definition::Module(_)]) = (answer.navs.as_slice(), answer.asks.as_slice())
+            if let [def @ Definition::Module(_)] = answer.asks.as_slice()
+                && let [nav] = answered.navs(answer).as_slice()
                 && let Some(target) = self.of.get(def).cloned()
             {
                 self.at.entry((nav.file, nav.place().start())).or_insert(target);

@@ -1,7 +1,10 @@
 //! A checkout and the server's settings in, an analysis host with the same crates and files as the live
 //! server out. Without `trusted` settings nothing of the checkout is built or run.
 
-use std::path::Path;
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    path::{Path, PathBuf},
+};
 
 use anyhow::Context;
 use hir::{ProcMacrosBuilder, db::DefDatabase};
@@ -23,7 +26,12 @@ pub struct Loaded {
     pub problems: Vec<String>,
     pub workspaces: usize,
     roots: SourceRootConfig,
+    settings: serde_json::Value,
+    manifests: Manifests,
 }
+
+/// The files that say what is built, and their contents.
+type Manifests = BTreeMap<PathBuf, Vec<u8>>;
 
 impl Loaded {
     /// Reads files again that changed, came or went on disk. What else was worked out stays, as far as it holds.
@@ -42,6 +50,35 @@ impl Loaded {
         }
         self.host.apply_change(change);
     }
+
+    /// Loads the workspaces again when a manifest of the folders of `names` is not what it was. Crates and files
+    /// that stay are not touched.
+    pub fn load_again(&mut self, root: &AbsPathBuf, names: &[String]) -> anyhow::Result<()> {
+        let found = manifests(root, names);
+        if found == self.manifests {
+            return Ok(());
+        }
+        let (host, vfs) = (std::mem::take(&mut self.host), std::mem::take(&mut self.vfs));
+        *self = load_into(root, self.settings.clone(), host, vfs)?;
+        self.manifests = found;
+        Ok(())
+    }
+}
+
+/// The manifests in the folders of files and above them, as far as the root.
+fn manifests(root: &AbsPathBuf, names: &[String]) -> Manifests {
+    let folders: BTreeSet<&Path> =
+        names.iter().flat_map(|name| Path::new(name).ancestors().skip(1)).collect();
+    let mut found = Manifests::new();
+    for folder in folders {
+        for name in ["Cargo.toml", "Cargo.lock"] {
+            let path = Path::new(root.as_str()).join(folder).join(name);
+            if let Ok(contents) = std::fs::read(&path) {
+                found.insert(path, contents);
+            }
+        }
+    }
+    found
 }
 
 /// The server analyses text without carriage returns; lines and columns stay the same.
@@ -51,8 +88,22 @@ fn text_of(change: vfs::Change) -> Option<String> {
     Some(if text.contains('\r') { text.replace("\r\n", "\n") } else { text })
 }
 
-pub fn load(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Loaded> {
-    let config = configure(root, settings)?;
+/// `names` are source files, whose folders hold the manifests.
+pub fn load(root: &AbsPathBuf, settings: serde_json::Value, names: &[String]) -> anyhow::Result<Loaded> {
+    let config = configure(root, settings.clone())?;
+    let host = AnalysisHost::new(config.lru_parse_query_capacity());
+    let mut loaded = load_into(root, settings, host, Vfs::default())?;
+    loaded.manifests = manifests(root, names);
+    Ok(loaded)
+}
+
+fn load_into(
+    root: &AbsPathBuf,
+    settings: serde_json::Value,
+    mut host: AnalysisHost,
+    mut vfs: Vfs,
+) -> anyhow::Result<Loaded> {
+    let config = configure(root, settings.clone())?;
     let mut problems = Vec::new();
     let mut workspaces = open_workspaces(&config, &mut problems);
     if workspaces.is_empty() {
@@ -62,18 +113,12 @@ pub fn load(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Lo
         run_build_scripts(&config, &mut workspaces, &mut problems);
     }
     let folders = ProjectFolders::new(&workspaces, &config.files().exclude, None);
-    let mut vfs = Vfs::default();
     read_files(&mut vfs, folders.load)?;
-
-    let mut host = AnalysisHost::new(config.lru_parse_query_capacity());
     let attributes = config.expand_proc_attr_macros();
     host.raw_database_mut().set_expand_proc_attr_macros_with_durability(attributes, Durability::HIGH);
     let mut change = ChangeWithProcMacros::default();
     for (_, file) in vfs.take_changes() {
-        let file_id = file.file_id;
-        if let Some(text) = text_of(file.change) {
-            change.change_file(file_id, Some(text));
-        }
+        change.change_file(file.file_id, text_of(file.change));
     }
     change.set_roots(folders.source_root_config.partition(&vfs));
     let find = |path: &AbsPath| {
@@ -89,7 +134,8 @@ pub fn load(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Lo
     change.set_crate_graph(graph);
     change.set_proc_macros(macros);
     host.apply_change(change);
-    Ok(Loaded { host, vfs, problems, workspaces: workspaces.len(), roots: folders.source_root_config })
+    let (workspaces, roots) = (workspaces.len(), folders.source_root_config);
+    Ok(Loaded { host, vfs, problems, workspaces, roots, settings, manifests: Manifests::new() })
 }
 
 fn configure(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Config> {

@@ -9,6 +9,7 @@ mod index;
 mod items;
 mod keys;
 mod load;
+mod memo;
 mod nodes;
 mod refs;
 mod roles;
@@ -49,7 +50,7 @@ fn run() -> anyhow::Result<()> {
     let mut names = String::new();
     std::io::stdin().read_to_string(&mut names)?;
     let names: Vec<String> = names.lines().map(str::to_owned).collect();
-    let loaded = load::load(&root, serde_json::from_str(settings)?)?;
+    let loaded = load::load(&root, serde_json::from_str(settings)?, &names)?;
     for problem in &loaded.problems {
         eprintln!("note {}", problem.replace('\n', " "));
     }
@@ -59,7 +60,11 @@ fn run() -> anyhow::Result<()> {
 }
 
 /// Prints the line of each file, and gives the summary.
-pub fn facts(loaded: &load::Loaded, root: &AbsPathBuf, names: &[String]) -> anyhow::Result<serde_json::Value> {
+pub fn facts(
+    loaded: &load::Loaded,
+    root: &AbsPathBuf,
+    names: &[String],
+) -> anyhow::Result<serde_json::Value> {
     let files: Vec<(String, Option<FileId>)> = names
         .iter()
         .map(|name| {

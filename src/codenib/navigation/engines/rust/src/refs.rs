@@ -1,46 +1,154 @@
-//! Definitions in, the places that the engine finds for each of them out. Each definition is searched once.
+//! A definition in, what is known of it and the places that the engine finds for it out.
 
-use hir::{Semantics, Visibility};
+use std::sync::Arc;
+
+use hir::{HasAttrs, MacroKind, Semantics, Visibility};
 use ide::{FileId, FileRange, ReferenceCategory, SearchScope, SourceRootId, SymbolKind, TextRange, TryToNav};
-use ide_db::{FxHashMap, RootDatabase, base_db::SourceDatabase, defs::Definition};
+use ide_db::{FxHashMap, RootDatabase, base_db::SourceDatabase, defs::Definition, search::FindUsages};
 use syntax::{AstNode, ast::HasName};
 
 use crate::{
     ask::Nav,
-    index::{in_trait, is_indexed},
+    index::{in_trait, is_indexed, is_short},
+    items::label,
 };
+
+pub type Places = Vec<(FileId, TextRange)>;
+
+/// What the names of all files say they are references of.
+#[derive(Default)]
+pub struct Listed {
+    pub of: FxHashMap<Definition, Vec<FileRange>>,
+    /// `Self`, by the type that it is.
+    pub selves: FxHashMap<Definition, Vec<FileRange>>,
+    /// Types and their other names, by how they are written.
+    pub by_name: FxHashMap<String, Vec<Definition>>,
+}
+
+impl Listed {
+    pub fn add(&mut self, db: &RootDatabase, def: Definition, place: FileRange, is_self: bool) {
+        if is_self {
+            self.selves.entry(def).or_default().push(place);
+            return;
+        }
+        let fresh = !self.of.contains_key(&def);
+        if fresh
+            && matches!(def, Definition::Adt(_) | Definition::TypeAlias(_))
+            && let Some(name) = def.name(db)
+        {
+            self.by_name.entry(name.as_str().to_owned()).or_default().push(def);
+        }
+        self.of.entry(def).or_default().push(place);
+    }
+
+    /// The places of a definition, wherever they are.
+    pub fn places(&self, sema: &Semantics<'_, RootDatabase>, def: Definition) -> Vec<FileRange> {
+        let mut found = self.of.get(&def).cloned().unwrap_or_default();
+        match def {
+            Definition::Adt(_) => found.extend(self.selves.get(&def).into_iter().flatten()),
+            Definition::TypeAlias(alias) => {
+                let same = self.same_type(sema.db, alias, def);
+                found.extend(same.iter().filter_map(|other| self.of.get(other)).flatten());
+                if let Some(adt) = alias.ty(sema.db).as_adt() {
+                    found.extend(self.selves.get(&Definition::Adt(adt)).into_iter().flatten());
+                }
+                if let Some(item) = in_trait(sema.db, def) {
+                    found.extend(self.of.get(&item).into_iter().flatten());
+                }
+            }
+            _ => {}
+        }
+        if let Definition::Adt(adt) = def {
+            let name = adt.name(sema.db);
+            let ty = adt.ty(sema.db);
+            for other in self.by_name.get(name.as_str()).into_iter().flatten() {
+                if let Definition::TypeAlias(alias) = other
+                    && alias.ty(sema.db) == ty
+                {
+                    found.extend(self.of.get(other).into_iter().flatten());
+                }
+            }
+        }
+        found
+    }
+
+    /// The engine takes a name for a reference of every type that is called so and is the same.
+    fn same_type(&self, db: &RootDatabase, alias: hir::TypeAlias, def: Definition) -> Vec<Definition> {
+        let ty = alias.ty(db);
+        let name = alias.name(db);
+        let others = self.by_name.get(name.as_str()).into_iter().flatten();
+        let same = |other: &&Definition| match other {
+            Definition::Adt(adt) => adt.ty(db) == ty,
+            Definition::TypeAlias(other) => Definition::TypeAlias(*other) != def && other.ty(db) == ty,
+            _ => false,
+        };
+        others.filter(same).copied().collect()
+    }
+}
 
 pub struct References {
     pub def: Definition,
+    pub label: Arc<str>,
     /// Where it is declared, as references answer it; None for primitive types and the like.
     pub declaration: Option<Nav>,
-    pub places: Vec<(FileId, TextRange)>,
+    pub places: Places,
 }
 
-pub type Listed = FxHashMap<Definition, Vec<FileRange>>;
-
-/// The places that references answer for a definition, the declaration among them.
-pub fn search(sema: &Semantics<'_, RootDatabase>, listed: &Listed, def: Definition) -> References {
-    let mut places = match is_indexed(sema.db, def) {
-        true => {
-            let reach = Reach::of(sema.db, def);
-            let all = listed.get(&def).into_iter().flatten().map(|it| (it.file_id, it.range));
-            all.filter(|(file, range)| reach.holds(sema.db, *file, *range)).collect()
+impl References {
+    /// The declaration is among the places that references answer.
+    pub fn new(def: Definition, about: &About, mut places: Places) -> References {
+        // What a macro makes is declared in the macro; the call that makes it is a reference.
+        places.extend(about.declarations.iter().map(|nav| (nav.file, nav.place())));
+        places.sort_by_key(|(file, range)| (*file, range.start(), range.end()));
+        places.dedup();
+        References {
+            def,
+            label: about.label.clone(),
+            declaration: about.declarations.first().cloned(),
+            places,
         }
-        false => by_text(sema, def),
+    }
+}
+
+/// How the references of a definition are found.
+pub enum Way {
+    /// From what the names say they are, where it is visible.
+    Listed(Reach),
+    /// By a search of one file after the other for this name.
+    ByFile(Option<String>),
+    /// By one search over all files.
+    AtOnce,
+}
+
+pub struct About {
+    pub label: Arc<str>,
+    pub declarations: Vec<Nav>,
+    pub way: Way,
+}
+
+pub fn about(sema: &Semantics<'_, RootDatabase>, def: Definition) -> About {
+    let way = if is_indexed(sema.db, def) {
+        Way::Listed(Reach::of(sema.db, def))
+    } else if is_short(sema.db, def) {
+        Way::AtOnce
+    } else {
+        Way::ByFile(def.name(sema.db).map(|name| name.as_str().trim_start_matches('\'').to_owned()))
     };
-    // What a macro makes is declared in the macro; the call that makes it is a reference.
-    let navs = declarations(sema, def);
-    places.extend(navs.iter().map(|nav| (nav.file, nav.place())));
-    places.sort_by_key(|(file, range)| (*file, range.start(), range.end()));
-    places.dedup();
-    References { def, declaration: navs.into_iter().next(), places }
+    About { label: label(sema.db, def).into(), declarations: declarations(sema, def), way }
 }
 
 /// The engine's own search.
-pub fn by_text(sema: &Semantics<'_, RootDatabase>, def: Definition) -> Vec<(FileId, TextRange)> {
-    let usages = def
-        .usages(sema)
+pub fn by_text(sema: &Semantics<'_, RootDatabase>, def: Definition) -> Places {
+    places(sema, def.usages(sema))
+}
+
+/// The same in a part of the files.
+pub fn within(sema: &Semantics<'_, RootDatabase>, def: Definition, scope: &SearchScope) -> Places {
+    places(sema, def.usages(sema).in_scope(scope))
+}
+
+fn places(sema: &Semantics<'_, RootDatabase>, usages: FindUsages<'_, '_>) -> Places {
+    let usages = usages
         .set_included_categories(ReferenceCategory::all())
         .set_exclude_library_files(true)
         .include_self_refs()
@@ -79,7 +187,7 @@ fn module_line(db: &RootDatabase, module: hir::Module) -> Option<Nav> {
 }
 
 /// Where a definition is visible. The engine looks nowhere else, also where a name resolves to it nevertheless.
-enum Reach {
+pub enum Reach {
     Everywhere,
     Folder(SourceRootId),
     Files(FxHashMap<FileId, Option<TextRange>>),
@@ -89,6 +197,13 @@ impl Reach {
     fn of(db: &RootDatabase, def: Definition) -> Reach {
         if matches!(def, Definition::Module(module) if module.is_crate_root(db)) {
             return Reach::Everywhere;
+        }
+        if let Definition::Macro(it) = def
+            && matches!(it.kind(db), MacroKind::Declarative)
+            && !it.attrs(db).is_macro_export()
+        {
+            let file = it.module(db).krate(db).root_file(db);
+            return Reach::Folder(db.file_source_root(file).source_root_id(db));
         }
         match in_trait(db, def).unwrap_or(def).visibility(db) {
             None | Some(Visibility::Public) => Reach::Everywhere,
@@ -103,7 +218,7 @@ impl Reach {
         }
     }
 
-    fn holds(&self, db: &RootDatabase, file: FileId, range: TextRange) -> bool {
+    pub fn holds(&self, db: &RootDatabase, file: FileId, range: TextRange) -> bool {
         match self {
             Reach::Everywhere => true,
             Reach::Folder(root) => db.file_source_root(file).source_root_id(db) == *root,

@@ -40,13 +40,15 @@ fn answer(
             loaded.read_again(&paths);
         }
         Some(_) => {}
-        None => *loaded = Some(load(root, settings.clone())?),
+        None => *loaded = Some(load(root, settings.clone(), &texts(&request["sync"]))?),
     }
     let wanted = texts(&request["lines"]);
     if wanted.is_empty() {
         return Ok(0);
     }
-    let summary = facts(loaded.as_ref().expect("loaded above"), root, &wanted)?;
+    let loaded = loaded.as_mut().expect("loaded above");
+    loaded.load_again(root, &wanted)?;
+    let summary = facts(loaded, root, &wanted)?;
     println!("{}", json!({"summary": summary}));
     Ok(wanted.len())
 }
