@@ -23,6 +23,8 @@ from pathlib import Path
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
+from codenib.navigation.backends.resident import ResidentEngine
+from codenib.navigation.backends.typescript_config import configures
 from codenib.navigation.tools import Toolbox
 
 _ENGINE = Path(__file__).parent.parent / "engines" / "typescript"
@@ -39,6 +41,7 @@ class TypeScriptBackend:
 
     group = "typescript"
     languages = frozenset({"typescript", "tsx", "javascript"})
+    stays = True
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -59,7 +62,7 @@ class TypeScriptBackend:
         self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool
     ) -> Iterator[bytes]:
         """The facts of each file. Nothing of the repository runs, so trust changes nothing."""
-        read = [name for name in files if name.endswith(_READ) and "\n" not in name]
+        read = [name for name in files if _is_read(name)]
         known = frozenset(read)
         made = self._run(root, read, progress) if read else iter(())
         for name in files:
@@ -73,19 +76,28 @@ class TypeScriptBackend:
         for _ in made:
             raise ProviderError("the TypeScript engine gave more than one line for a file", hint=_INSTALL)
 
+    def engine(self, root: Path, *, trusted: bool) -> TypeScriptEngine:
+        """The engine, to stay."""
+        return TypeScriptEngine("TypeScript", self._command("serve.js", root), _INSTALL)
+
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Projects and packages are JSON files, and so are some modules."""
-        return f"{path} may configure a project" if path.endswith((".json", ".jsonc")) else ""
+        return configures(root, path, before, after)
+
+    def _command(self, script: str, root: Path) -> list[str]:
+        tool, node = self._tools.require("typescript"), self._tools.require("node")
+        return [
+            *node.command, f"--max-old-space-size={_HEAP_MB}", f"--max-semi-space-size={_NURSERY_MB}",
+            str(_ENGINE / script), str(tool.folder), str(root.resolve()),
+        ]  # fmt: skip
 
     def _run(self, root: Path, files: Sequence[str], progress: Progress) -> Iterator[bytes]:
-        tool, node = self._tools.require("typescript"), self._tools.require("node")
-        command = [
-            *node.command, f"--max-old-space-size={_HEAP_MB}", f"--max-semi-space-size={_NURSERY_MB}",
-            str(_ENGINE / "main.js"), str(tool.folder), str(root.resolve()),
-        ]  # fmt: skip
         try:
             process = subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                self._command("main.js", root),
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
         except OSError as error:
             raise ProviderError(f"the TypeScript engine cannot be started: {error}", hint=_INSTALL) from error
@@ -102,6 +114,30 @@ class TypeScriptBackend:
             finally:
                 process.kill()
                 ear.join()
+
+
+class TypeScriptEngine(ResidentEngine):
+    """The resident engine. It asks what an edit reaches again, and gives the lines that differ."""
+
+    whole = True
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        super().sync([name for name in files if _is_read(name)], [name for name in changed if _is_read(name)])
+
+    def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
+        read = [name for name in paths if _is_read(name)]
+        made: dict[str, bytes] = {}
+        same: frozenset[str] = frozenset()
+        for line in self._ask({"lines": read, "anew": anew}):
+            if line.startswith(b'{"report"'):
+                same = frozenset(json.loads(line)["same"])
+            else:
+                made[_path_of(line)] = line
+        found = {name: made.get(name) or _nothing(name) for name in paths if name not in same}
+        if len(made) + len(same) != len(read):
+            raise self._failed(f"it gave {len(made) + len(same)} of {len(read)} files")
+        self.settled = True
+        return found, same
 
 
 class _Listener(threading.Thread):
@@ -129,6 +165,15 @@ class _Listener(threading.Thread):
         if code:
             reason = "; ".join(self._tail) or "it stopped without a reason, perhaps out of memory"
             raise ProviderError(f"the TypeScript engine failed ({code}): {reason}", hint=_INSTALL)
+
+
+def _is_read(name: str) -> bool:
+    return name.endswith(_READ) and "\n" not in name
+
+
+def _path_of(line: bytes) -> str:
+    """The path that a line begins with."""
+    return str(json.loads(line[len(b'{"path":') : line.index(b',"encoding"')]))
 
 
 def _nothing(name: str) -> bytes:

@@ -16,6 +16,7 @@ class Answers {
     this.search = search;
     this.core = ts.FindAllReferences.Core;
     this.found = new WeakMap();
+    this.following = new WeakMap(); // a program to what of it is known from the one before
     this.token = { isCancellationRequested: () => false, throwIfCancellationRequested: () => {} };
   }
 
@@ -84,16 +85,18 @@ class Answers {
     const wanted = core.nib.populateSearchSymbolSet(symbol, node, checker, false, false, false);
     const scope = core.nib.getSymbolScope(symbol);
     const symbols = kind ? wanted : this.withoutCovered(program, checker, symbol, wanted);
-    const ids = [...new Set(symbols.map(ts.getSymbolId))].sort((a, b) => a - b).join(' ');
+    const left = symbols === wanted ? [] : wanted.filter((each) => !symbols.includes(each));
+    const ids = [...new Set(symbols.map((each) => String(this.search.idOf(each))))].sort().join(' ');
     const question = [
       module,
-      aliased ? ts.getSymbolId(aliased) : 0,
+      aliased ? this.search.idOf(aliased) : 0,
       kind,
-      kind ? ts.getSymbolId(symbol) : symbol.escapedName,
+      kind ? this.search.idOf(symbol) : symbol.escapedName,
       scope ? ts.getNodeId(scope) : 0,
       meaning,
       ids,
     ].join('|');
+    for (const each of left) add(this.memory(program).covered, this.search.keyOf(each), question);
     const isPlain = !kind && !module && !aliased && symbols.length === 1 && symbols[0] === symbol;
     return isPlain ? this.importQuestion(program, checker, symbol, meaning, question) : question;
   }
@@ -113,17 +116,35 @@ class Answers {
     const target = checker.getImmediateAliasedSymbol(symbol);
     if (!target || (isNamed && target.escapedName !== symbol.escapedName)) return question;
     const memory = this.memory(program);
-    const origin = `${ts.getSymbolId(target)} ${isNamed} ${meaning}`;
-    const first = memory.firsts.get(origin);
+    const origin = `${this.search.idOf(target)} ${isNamed} ${meaning}`;
+    const first = this.firstOf(program, memory, origin);
     if (first === undefined) memory.origins.set(question, origin);
     else if (first.names.has(declaration.name)) return first.question;
     return question;
   }
 
+  /** The first question that came past an import; after an edit, as it is then. */
+  firstOf(program, memory, origin) {
+    const first = memory.firsts.get(origin);
+    const following = this.following.get(program);
+    if (!first || !following || following.freshen(first.question)) return first;
+    memory.firsts.delete(origin);
+    return undefined;
+  }
+
   memory(program) {
     let memory = this.found.get(program);
     if (!memory)
-      this.found.set(program, (memory = { groups: new Map(), origins: new Map(), firsts: new Map() }));
+      this.found.set(
+        program,
+        (memory = {
+          groups: new Map(),
+          origins: new Map(),
+          firsts: new Map(),
+          sought: new Map(), // a symbol to the questions whose search looks for it
+          covered: new Map(), // a symbol to the questions that leave it out
+        }),
+      );
     return memory;
   }
 
@@ -140,10 +161,12 @@ class Answers {
     for (const candidate of symbols) {
       if (!(candidate.flags & (ts.SymbolFlags.Property | ts.SymbolFlags.Method | ts.SymbolFlags.Accessor)))
         continue;
-      const entry = this.search.spread(checker, files, text).get(candidate);
+      const key = this.search.keyOf(candidate);
+      const entry = this.search.spread(checker, files, text).get(key);
       if (!entry || entry.count > MOST_TOKENS) continue;
       const rest = kept.filter((other) => other !== candidate);
-      if (rest.length && entry.files.every((file) => this.covered(checker, file, text, candidate, rest)))
+      const keys = rest.map((each) => this.search.keyOf(each));
+      if (rest.length && entry.files.every((file) => this.covered(checker, file, text, key, keys)))
         kept = rest;
     }
     return kept;
@@ -165,16 +188,49 @@ class Answers {
     const memory = this.memory(program);
     let groups = memory.groups.get(question);
     if (groups) return groups;
-    memory.groups.set(question, (groups = this.searchFor(program, asked, position)));
-    const origin = memory.origins.get(question);
-    if (origin !== undefined && !memory.firsts.has(origin)) {
-      const names = new Set();
-      for (const { references } of groups) {
-        for (const { node } of references) if (node && isImportName(this.ts, node)) names.add(node);
-      }
-      memory.firsts.set(origin, { question, names });
+    const following = this.following.get(program);
+    const stale = following && following.stale.get(question);
+    this.search.noted = new Set();
+    groups =
+      stale && !isSpecial(question)
+        ? this.renew(program, asked, position, following, stale)
+        : this.searchFor(program, asked, position);
+    for (const key of this.search.noted) add(memory.sought, key, question);
+    this.search.noted = null;
+    memory.groups.set(question, groups);
+    if (following) {
+      following.stale.delete(question);
+      following.fresh.add(question);
     }
+    const origin = memory.origins.get(question);
+    const first = origin === undefined ? undefined : memory.firsts.get(origin);
+    if (origin !== undefined && (!first || first.question === question))
+      memory.firsts.set(origin, { question, names: importNames(this.ts, groups) });
     return groups;
+  }
+
+  /** What is known of files that the edit does not reach, and what a search of the others finds. */
+  renew(program, asked, position, following, stale) {
+    this.search.only = new Set(following.files);
+    let found;
+    try {
+      found = this.searchOnce(program, asked, position);
+    } finally {
+      this.search.only = null;
+    }
+    const part = (groups, isReached) =>
+      groups
+        .map(({ definition, references }) => ({
+          definition,
+          references: references.filter((each) => following.reaches(each.fileName) === isReached),
+        }))
+        .filter(({ references }) => references.length);
+    const groups = [...part(stale, false), ...part(found, true)];
+    const isMissing =
+      this.ts.isIdentifier(asked) &&
+      following.reaches(asked.getSourceFile().fileName) &&
+      !groups.some(({ references }) => references.some((each) => each.node === asked));
+    return isMissing ? this.searchFor(program, asked, position) : groups;
   }
 
   /**
@@ -252,6 +308,26 @@ function isImportName(ts, node) {
   return (
     !!parent && (ts.isImportSpecifier(parent) || ts.isImportClause(parent) || ts.isBindingElement(parent))
   );
+}
+
+/** Whether a search also looks at what stands around the names: constructors, static `this`. */
+function isSpecial(question) {
+  const parts = question.split('|');
+  return parts.length > 2 && parts[2] !== '0';
+}
+
+function importNames(ts, groups) {
+  const names = new Set();
+  for (const { references } of groups) {
+    for (const { node } of references) if (node && isImportName(ts, node)) names.add(node);
+  }
+  return names;
+}
+
+function add(map, key, value) {
+  const known = map.get(key);
+  if (known) known.add(value);
+  else map.set(key, new Set([value]));
 }
 
 function alone(ts, node) {

@@ -14,31 +14,47 @@ const { Search } = require('./search.js');
 const { Answers, spanOf } = require('./answers.js');
 const { Server } = require('./server.js');
 const { Facts } = require('./facts.js');
+const { Sheet } = require('./ledger.js');
 const { Layout } = require('./layout.js');
 const { Reach, splitByGlobals } = require('./reach.js');
 const { nodeReader, roleReader, qualifiedName } = require('./nodes.js');
 const { relationReader } = require('./relations.js');
 const engine = require('./engine.js');
 
-class Driver {
-  constructor(folder, root, paths, report) {
+/** The engine and its readers: what serves every state of a checkout. */
+class Engine {
+  constructor(folder, root) {
+    this.root = root;
     this.search = new Search();
     const ts = (this.ts = engine.load(folder, this.search.hooks()));
     this.libraries = ts.normalizePath(path.join(folder, 'lib')) + '/';
     this.tokensOf = tokenReader(ts);
     this.search.serve(ts, this.tokensOf, this.libraries);
     this.answers = new Answers(ts, this.search);
-    this.server = new Server(ts, root, this.libraries);
     this.nodesOf = nodeReader(ts);
     this.rolesOf = roleReader(ts);
+  }
+}
+
+class Driver {
+  /** `ledger`: what the run before knows and the next one may use; null when there is neither. */
+  constructor(engine, paths, report, ledger = null) {
+    const { ts, search, answers, root, libraries, tokensOf, nodesOf, rolesOf } = engine;
+    Object.assign(this, { ts, search, answers, root, libraries, tokensOf, nodesOf, rolesOf });
+    this.server = new Server(ts, root, libraries, ledger && ledger.kept);
     this.relationsOf = relationReader(ts, (info, program) => this.target(info, program));
-    this.root = root;
+    this.ledger = ledger;
     this.paths = paths;
     this.index = new Map(paths.map((each, at) => [root + '/' + each, at]));
     this.facts = new Facts(paths);
     this.report = report;
     this.done = 0;
     this.outside = new Map();
+    this.indexed = new Map();
+    this.names = new WeakMap();
+    this.given = new Map();
+    this.held = new Map();
+    this.asked = null;
     this.shared = new WeakMap();
     this.reach = null;
   }
@@ -55,7 +71,7 @@ class Driver {
     const loose = config ? [] : others;
     for (const file of own) this.runConfigured(file, loose);
     if (config) for (const file of others) this.runConfigured(file, loose);
-    this.runLoose(loose);
+    this.runLoose(loose, config);
   }
 
   isLoaded(file) {
@@ -66,45 +82,86 @@ class Driver {
   runConfigured(file, loose) {
     const project = this.server.openAlone(file);
     if (!project) loose.push(file);
-    else this.askFile(project, file);
+    else this.askFile(project, project.getProjectName(), file);
   }
 
-  runLoose(files) {
+  runLoose(files, config) {
     const alone = files.filter((file) => !this.isLoaded(file));
     for (const file of files) if (this.isLoaded(file)) this.runConfigured(file, alone);
     if (!alone.length) return;
-    const groups = splitByGlobals(
-      this.ts,
-      this.server.openTogether(alone).getLanguageService().getProgram(),
-      alone,
-      this.tokensOf,
-    );
-    for (const group of groups) {
-      const project = this.server.openTogether(group);
+    const all = this.server.openTogether(alone);
+    const groups = splitByGlobals(this.ts, all.getLanguageService().getProgram(), alone, this.tokensOf);
+    groups.forEach((group, at) => {
+      const project = groups.length === 1 ? all : this.server.openTogether(group);
       this.reach = new Reach(project.getLanguageService().getProgram());
       for (const file of group) {
         this.reach.from(file);
-        this.askFile(project, file);
+        this.askFile(project, `loose files ${at} of ${config}`, file);
       }
       this.reach = null;
+    });
+  }
+
+  askFile(project, name, file) {
+    const loaded = project.getLanguageService().getProgram();
+    this.names.set(project, name);
+    this.report(++this.done, this.paths.length);
+    if (!loaded.getSourceFile(file)) return;
+    const program = this.ledger ? this.ledger.enter(name, loaded) : loaded;
+    const situation = this.situation(project, file);
+    const place = `${name} | ${situation} | ${this.reach ? this.reach.mark : ''}`;
+    const known = this.ledger && this.ledger.recall(file, name, place);
+    const sheet = known || this.readFile(project, program, file);
+    if (this.ledger) this.ledger.remember(file, name, place, sheet, !known);
+    this.record(project, program, sheet, situation);
+  }
+
+  /** The name under which the ledger has a project's program. */
+  nameOf(project) {
+    return this.names.get(project) || project.getProjectName();
+  }
+
+  /** Asks the engine everything about a file. */
+  readFile(project, program, file) {
+    const source = program.getSourceFile(file);
+    const sheet = new Sheet(file, source.text, Int32Array.from(this.ts.getLineStarts(source)));
+    sheet.nodes = this.nodesOf(source);
+    sheet.relations = this.relationsOf(program, source);
+    for (const node of this.tokensOf(source).asked)
+      sheet.tokens.push(this.readToken(project, program, source, node));
+    return sheet;
+  }
+
+  /** Puts what is known of a file into the facts. */
+  record(project, program, sheet, situation) {
+    const index = this.index.get(sheet.file);
+    const own = this.facts.files[index];
+    own.text = sheet.text;
+    own.mark = sheet.mark;
+    own.lines = sheet.lines;
+    own.nodes = sheet.nodes.slice();
+    own.relations = sheet.relations.map(([kind, source, to]) => [kind, this.at(source), this.at(to)]);
+    for (const token of sheet.tokens) {
+      const set = this.setOf(project, program, token, situation);
+      if (set < 0 && !token.isNeeded && !token.definitions.length) continue;
+      this.facts.ask(
+        index,
+        token.start,
+        token.end,
+        token.name,
+        token.roles,
+        token.definitions.map((each) => this.at(each)),
+        set,
+      );
     }
   }
 
-  askFile(project, file) {
-    const index = this.index.get(file);
-    const service = project.getLanguageService();
-    const program = service.getProgram();
-    const source = program.getSourceFile(file);
-    this.report(++this.done, this.paths.length);
-    if (!source) return;
-    const own = this.facts.files[index];
-    own.text = source.text;
-    own.lines = Int32Array.from(this.ts.getLineStarts(source));
-    own.nodes = this.nodesOf(source);
-    own.relations = this.relationsOf(program, source);
-    const situation = this.situation(project, file);
-    for (const node of this.tokensOf(source).asked)
-      this.askToken(project, program, index, source, node, situation);
+  /** A target as the facts have it. */
+  at(target) {
+    if (typeof target === 'string') return target;
+    let found = this.indexed.get(target);
+    if (!found) this.indexed.set(target, (found = { ...target, file: this.index.get(target.file) }));
+    return found;
   }
 
   /** What decides, beside the question itself, which projects a references request searches. */
@@ -125,12 +182,18 @@ class Driver {
   adopt() {
     for (const project of this.server.loaded()) {
       const service = project.getLanguageService();
+      if (this.ledger) this.programOf(project);
       if (service.adopted) continue;
       service.adopted = true;
       service.findReferences = (file, position) =>
-        this.answerIn(project, service.getProgram(), file, position);
+        this.answerIn(project, this.programOf(project), file, position);
       service.updateIsDefinitionOfReferencedSymbols = () => false;
     }
+  }
+
+  programOf(project) {
+    const loaded = project.getLanguageService().getProgram();
+    return this.ledger ? this.ledger.enter(this.nameOf(project), loaded) : loaded;
   }
 
   answerIn(project, program, file, position) {
@@ -138,6 +201,7 @@ class Driver {
     if (!source) return undefined;
     const node = this.ts.getTouchingPropertyName(source, position);
     const question = this.answers.question(program, node, position);
+    if (this.asked) this.asked.push([this.nameOf(project), file, question]);
     if (question === null) return undefined;
     return this.cut(project, question, this.answers.references(program, node, question, position));
   }
@@ -148,17 +212,31 @@ class Driver {
     return this.reach.pick(question, groups).groups;
   }
 
-  askToken(project, program, index, source, node, situation) {
+  readToken(project, program, source, node) {
     const { ts } = this;
     const { start, length } = spanOf(ts, node, source);
     const infos =
       attempt(() => ts.GoToDefinition.getDefinitionAtPosition(program, source, node.getStart(source))) || [];
     const definitions = this.targets(project, program, infos);
     const unknown = this.reach && infos.length > 0 && definitions.length === 0;
-    const set = unknown ? -1 : (attempt(() => this.setOf(project, program, node, infos[0], situation)) ?? -1);
-    if (set < 0 && !definitions.length && (!ts.isIdentifier(node) || node.flags & ts.NodeFlags.JSDoc)) return;
+    const question = unknown ? null : (attempt(() => this.answers.question(program, node)) ?? null);
+    const [first] = infos;
+    const visible = first && !first.isLocal ? `${first.fileName} ${first.textSpan.start}` : '';
     const name = node.text === undefined ? source.text.slice(start, start + length) : node.text;
-    this.facts.ask(index, start, start + length, name, this.rolesOf(node), definitions, set);
+    const isNeeded = ts.isIdentifier(node) && !(node.flags & ts.NodeFlags.JSDoc);
+    const roles = this.rolesOf(node);
+    return {
+      start,
+      end: start + length,
+      name,
+      roles,
+      definitions,
+      node,
+      question,
+      visible,
+      isNeeded,
+      found: null,
+    };
   }
 
   targets(project, program, infos) {
@@ -174,8 +252,8 @@ class Driver {
 
   target(info, program) {
     const { start, length } = info.textSpan;
-    const file = this.index.get(info.fileName);
-    if (file !== undefined)
+    const file = info.fileName;
+    if (this.index.has(file))
       return { file, start: length === 0 && start === 0 ? -1 : start, end: start + length };
     const key = `${info.fileName} ${start}`;
     let name = this.outside.get(key);
@@ -193,32 +271,56 @@ class Driver {
   }
 
   /** The number of the set of occurrences that a references request here gives; -1 when it gives none. */
-  setOf(project, program, node, first, situation) {
-    const question = this.answers.question(program, node);
-    if (question === null) return -1;
+  setOf(project, program, token, situation) {
+    if (token.question === null) return -1;
+    if (situation !== null && token.found && this.holds(token.found)) return this.setFrom(token.found);
+    return attempt(() => this.findOrAsk(project, program, token, situation)) ?? -1;
+  }
+
+  /** Whether what a session found in an earlier run is what it would find now. */
+  holds(found) {
+    let holds = this.held.get(found);
+    if (holds === undefined) this.held.set(found, (holds = !!found.asked && this.ledger.holds(found.asked)));
+    return holds;
+  }
+
+  findOrAsk(project, program, token, situation) {
+    const { node, question, visible } = token;
     let memory = this.shared.get(program);
     if (!memory) this.shared.set(program, (memory = new Map()));
-    const visible = first && !first.isLocal ? `${first.fileName} ${first.textSpan.start}` : '';
-    const part = situation === null ? '' : ` ${situation} ${visible}`;
+    let known = memory.get(question);
+    if (known === undefined) memory.set(question, (known = new Map()));
     const groups = this.answers.references(program, node, question);
     const reached = this.reach ? this.reach.pick(question, groups).name : '';
-    const key = `${question}${part} ${reached}`;
-    let set = memory.get(key);
-    if (set === undefined) memory.set(key, (set = this.findSet(project, node, question, groups, situation)));
-    return set;
+    const part = situation === null ? reached : `${situation} ${visible} ${reached}`;
+    let found = known.get(part);
+    if (found === undefined)
+      known.set(part, (found = this.findSet(project, node, question, groups, situation)));
+    if (this.ledger && situation !== null) token.found = found;
+    return this.setFrom(found);
   }
 
   findSet(project, node, question, groups, situation) {
-    const found = situation === null ? this.cut(project, question, groups) : this.askSession(node);
+    if (situation === null)
+      return this.cut(project, question, groups).flatMap(({ references }) => references);
+    this.asked = [[this.nameOf(project), node.getSourceFile().fileName, question]];
+    const found = this.askSession(node).flatMap(({ references }) => references);
+    found.asked = this.asked;
+    this.held.set(found, true);
+    return found;
+  }
+
+  setFrom(references) {
+    let set = this.given.get(references);
+    if (set !== undefined) return set;
     const ids = [];
-    for (const { references } of found) {
-      for (const { fileName, textSpan } of references) {
-        const file = this.index.get(fileName);
-        if (file !== undefined)
-          ids.push(this.facts.occurrence(file, textSpan.start, textSpan.start + textSpan.length));
-      }
+    for (const { fileName, textSpan } of references) {
+      const file = this.index.get(fileName);
+      if (file !== undefined)
+        ids.push(this.facts.occurrence(file, textSpan.start, textSpan.start + textSpan.length));
     }
-    return ids.length ? this.facts.set(ids) : -1;
+    this.given.set(references, (set = ids.length ? this.facts.set(ids) : -1));
+    return set;
   }
 
   askSession(node) {
@@ -242,4 +344,4 @@ function attempt(ask) {
   }
 }
 
-module.exports = { Driver };
+module.exports = { Driver, Engine };

@@ -70,6 +70,22 @@ const PATCHES = [
   return createDefinitionInfoFromName(`,
   ],
   [
+    'the imports and exports that a search goes on from',
+    `if (!importOrExport) return;
+    const { symbol } = importOrExport;`,
+    `if (!importOrExport) return;
+    nibHooks.relay(referenceLocation);
+    const { symbol } = importOrExport;`,
+  ],
+  [
+    'the export specifiers that a search goes on from',
+    `const exportDeclaration = parent2.parent;
+    const localSymbol = getLocalSymbolForExportSpecifier(`,
+    `const exportDeclaration = parent2.parent;
+    nibHooks.relay(referenceLocation);
+    const localSymbol = getLocalSymbolForExportSpecifier(`,
+  ],
+  [
     'the inner functions of find-references',
     'Core2.getIntersectingMeaningFromDeclarations = getIntersectingMeaningFromDeclarations;',
     `Core2.getIntersectingMeaningFromDeclarations = getIntersectingMeaningFromDeclarations;

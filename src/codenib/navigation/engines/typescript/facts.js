@@ -9,6 +9,7 @@
  */
 
 const { ROLE } = require('./nodes.js');
+const { Prints } = require('./prints.js');
 
 /** Blanks and comments that a file begins with. */
 const LEADING = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#![^\n]*)*/;
@@ -23,6 +24,7 @@ class Facts {
       asked: new Map(),
       relations: [],
       extra: new Map(),
+      mark: 0,
     }));
     this.spans = paths.map(() => new Map());
     this.owner = [];
@@ -92,19 +94,37 @@ class Facts {
 
   /** Yields each file's line, in the order of the paths. */
   *lines() {
+    for (const { make } of this.sheets(false)) yield make();
+  }
+
+  /** Yields for each file what makes its line; and, if wanted, a number that is equal for equal lines. */
+  *sheets(isPrinted) {
     const group = this.groups();
     this.addMissingNodes();
-    const keys = this.nameGroups(group);
+    const byFile = this.paths.map(() => []);
+    for (let id = 0; id < this.owner.length; id++) byFile[this.owner[id]].push(id);
+    for (const ids of byFile)
+      ids.sort((a, b) => this.starts[a] - this.starts[b] || this.ends[a] - this.ends[b]);
+    const keys = this.nameGroups(group, byFile);
     const parts = this.sets.map((set) => {
       const found = new Set();
       for (const id of set) found.add(keys.get(group[id]));
       return [...found];
     });
-    const byFile = this.paths.map(() => []);
-    for (let id = 0; id < this.owner.length; id++) byFile[this.owner[id]].push(id);
+    const prints = isPrinted ? new Prints(this, group, keys, parts, (target) => this.placeOf(target)) : null;
     for (let file = 0; file < this.paths.length; file++) {
-      yield JSON.stringify(new FileFacts(this, file, group, keys, parts).encode(byFile[file]));
+      const make = () => JSON.stringify(new FileFacts(this, file, group, keys, parts).encode(byFile[file]));
+      yield { make, print: prints ? prints.of(file, byFile[file]) : '' };
     }
+  }
+
+  /** A target as others see it: path, line, column and name. */
+  placeOf({ file, start }) {
+    const path = this.paths[file];
+    if (start < 0) return path;
+    const at = this.names[file].get(start);
+    const name = at === undefined ? '' : this.files[file].nodes[at][0];
+    return `${path} ${position(this.files[file].lines, start).join(' ')} ${name}`;
   }
 
   /**
@@ -162,17 +182,15 @@ class Facts {
    * A stable name for each group: its first declaration, else what lies outside, else its first token's path
    * and text.
    */
-  nameGroups(group) {
+  nameGroups(group, byFile) {
     const members = new Map();
-    const order = [...group.keys()].filter((id) => group[id] >= 0);
-    order.sort(
-      (a, b) =>
-        this.owner[a] - this.owner[b] || this.starts[a] - this.starts[b] || this.ends[a] - this.ends[b],
-    );
-    for (const id of order) {
-      const list = members.get(group[id]);
-      if (list) list.push(id);
-      else members.set(group[id], [id]);
+    for (const ids of byFile) {
+      for (const id of ids) {
+        if (group[id] < 0) continue;
+        const list = members.get(group[id]);
+        if (list) list.push(id);
+        else members.set(group[id], [id]);
+      }
     }
     const keys = new Map();
     const taken = new Map();
@@ -225,6 +243,7 @@ class FileFacts {
   encode(ids) {
     const { facts, own } = this;
     const rows = [];
+    // Numbers are given by first use, in the order of the text: the same however the facts came about.
     for (const id of ids) {
       const asked = own.asked.get(id);
       if (!asked && this.group[id] < 0) continue;
@@ -279,7 +298,8 @@ class FileFacts {
   }
 
   list(targets) {
-    const ids = [...new Set(targets.map((each) => this.target(each)))].sort((a, b) => a - b);
+    const order = targets.length < 2 ? targets : [...targets].sort(byPlace);
+    const ids = [...new Set(order.map((each) => this.target(each)))].sort((a, b) => a - b);
     const key = ids.join(' ');
     let id = this.listIds.get(key);
     if (id === undefined) {
@@ -340,6 +360,12 @@ function anonymous(text, start, end) {
       ? 'class'
       : 'variable';
   return [word || '<anonymous>', kind, -1, start, end, start, end, 0, 'new'];
+}
+
+function byPlace(a, b) {
+  if (typeof a === 'string' || typeof b === 'string')
+    return typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === 'string' ? 1 : -1;
+  return a.file - b.file || a.start - b.start;
 }
 
 function unique(rows) {

@@ -7,7 +7,7 @@
  */
 
 const fs = require('fs');
-const { Driver } = require('./driver.js');
+const { Driver, Engine } = require('./driver.js');
 
 const PROGRESS_MS = 500;
 
@@ -21,7 +21,7 @@ function main() {
     last = now;
     process.stderr.write(`progress ${done}\n`);
   };
-  const facts = new Driver(folder, root, paths, report).run();
+  const facts = new Driver(new Engine(folder, root), paths, report).run();
   for (const line of facts.lines()) writeAll(Buffer.from(line + '\n'));
 }
 
@@ -35,9 +35,11 @@ function writeAll(data) {
   }
 }
 
-try {
-  main();
-} catch (error) {
-  process.stderr.write(`error ${error.stack || error}\n`);
-  process.exitCode = 1;
-}
+module.exports = { writeAll };
+if (require.main === module)
+  try {
+    main();
+  } catch (error) {
+    process.stderr.write(`error ${error.stack || error}\n`);
+    process.exitCode = 1;
+  }

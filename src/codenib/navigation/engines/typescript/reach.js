@@ -1,6 +1,8 @@
 'use strict';
 /** The inferred program of many loose files in, what each of them alone would see out. */
 
+const crypto = require('crypto');
+
 /**
  * At most so many programs for files whose globals collide; the rest share the last one. Each costs about a
  * second.
@@ -13,6 +15,8 @@ class Reach {
     this.program = program;
     this.edges = importEdges(program);
     this.known = new Map();
+    this.sums = new Map();
+    this.paths = new Map();
     this.seen = null;
     this.picked = null;
   }
@@ -22,9 +26,30 @@ class Reach {
     this.picked = new Map();
   }
 
+  /** Equal for equal sets of reached files. */
+  get mark() {
+    let [one, two] = [0, 0];
+    for (const path of this.seen) {
+      let sum = this.sums.get(path);
+      if (!sum) this.sums.set(path, (sum = crypto.createHash('sha1').update(path).digest()));
+      one = (one + sum.readInt32LE(0)) | 0;
+      two ^= sum.readInt32LE(4);
+    }
+    return `${this.seen.size} ${one} ${two}`;
+  }
+
   has(file) {
-    const source = this.program.getSourceFile(file);
-    return !!source && this.seen.has(source.path);
+    return this.seen.has(this.pathOf(file));
+  }
+
+  /** The engine's own form of a file's name; empty when the program has no such file. */
+  pathOf(file) {
+    let path = this.paths.get(file);
+    if (path === undefined) {
+      const source = this.program.getSourceFile(file);
+      this.paths.set(file, (path = source ? source.path : ''));
+    }
+    return path;
   }
 
   /**
@@ -62,10 +87,10 @@ class Reach {
     this.known.set(question, (files = new Map()));
     for (const { references } of groups) {
       for (const each of references) {
-        const source = this.program.getSourceFile(each.fileName);
-        if (!source) continue;
-        if (files.has(source.path)) files.get(source.path).push(each);
-        else files.set(source.path, [each]);
+        const path = this.pathOf(each.fileName);
+        if (path === '') continue;
+        if (files.has(path)) files.get(path).push(each);
+        else files.set(path, [each]);
       }
     }
     return files;
@@ -189,4 +214,4 @@ function collectNames(ts, node, names) {
   ts.forEachChild(node, (child) => collectNames(ts, child, names));
 }
 
-module.exports = { Reach, splitByGlobals };
+module.exports = { Reach, splitByGlobals, importEdges, closure };

@@ -14,6 +14,10 @@ class Search {
     this.libraries = '';
     this.ts = null;
     this.tokensOf = null;
+    this.only = null; // the files that a search visits; null: all
+    this.noted = null; // the symbols that a search looked for
+    this.relays = new WeakSet(); // tokens from which a search goes on to other files, and their files
+    this.elder = null; // the checker before the edit, and the files that it still answers for
   }
 
   /** Tells the hooks which engine they serve: they are made before it is loaded. */
@@ -48,11 +52,40 @@ class Search {
       },
       moduleOf: (checker, specifier) => this.moduleOf(checker, specifier),
       files: (state, search) =>
-        this.files(state.checker, state.sourceFiles, search.text, search.allSearchSymbols),
+        this.files(state.checker, state.sourceFiles, search.text, this.keysOf(search.allSearchSymbols)),
       positions: (file, search, container, state) =>
-        this.positions(state.checker, file, search.text, search.allSearchSymbols, container),
+        this.positions(state.checker, file, search.text, this.keysOf(search.allSearchSymbols), container),
       token: (file, position) => this.token(file, position),
+      relay: (node) => {
+        this.relays.add(node);
+        this.relays.add(node.getSourceFile());
+      },
     };
+  }
+
+  /** Names of symbols that hold for every checker of the same files, and are noted for the search under way. */
+  keysOf(symbols) {
+    const keys = symbols.map((each) => this.keyOf(each));
+    if (this.noted) for (const key of keys) this.noted.add(key);
+    return keys;
+  }
+
+  keyOf(symbol) {
+    const { ts } = this;
+    if (!(symbol.flags & ts.SymbolFlags.Transient)) return ts.getSymbolId(symbol);
+    if (symbol.nibKey === undefined)
+      symbol.nibKey =
+        symbol.declarations && symbol.declarations.length
+          ? `${symbol.escapedName} ${ts.getNodeId(symbol.declarations[0])}`
+          : `? ${symbol.escapedName}`;
+    return symbol.nibKey;
+  }
+
+  /** The part of a symbol in the name of a question: what the engine makes for each checker has no number. */
+  idOf(symbol) {
+    const { ts } = this;
+    const isMade = symbol.flags & ts.SymbolFlags.Transient && !ts.getCheckFlags(symbol);
+    return isMade ? this.keyOf(symbol) : ts.getSymbolId(symbol);
   }
 
   moduleOf(checker, specifier) {
@@ -72,12 +105,26 @@ class Search {
 
   /** The files, in the program's order, that have a token related to one of `symbols`. */
   files(checker, sourceFiles, text, symbols) {
+    if (this.only) return this.someFiles(checker, sourceFiles, text, symbols);
     const spread = this.spread(checker, sourceFiles, text);
     const always = spread.get(null);
     if (symbols.length === 1 && !always) return spread.get(symbols[0])?.files || [];
     const found = new Set(always?.files);
     for (const symbol of symbols) for (const file of spread.get(symbol)?.files || []) found.add(file);
     return found.size < 2 ? [...found] : sourceFiles.filter((file) => found.has(file));
+  }
+
+  /** The same where only some files are searched: beside these, those from which the search goes on. */
+  someFiles(checker, sourceFiles, text, symbols) {
+    const { only } = this;
+    this.only = null;
+    try {
+      return this.files(checker, sourceFiles, text, symbols).filter(
+        (file) => this.relays.has(file) || only.has(file),
+      );
+    } finally {
+      this.only = only;
+    }
   }
 
   /** For one name: each symbol with the files that it occurs in and the number of its tokens. */
@@ -114,6 +161,8 @@ class Search {
 
   positions(checker, file, text, symbols, container) {
     if (this.isLibrary(file)) return [];
+    const isPart = this.only && !this.only.has(file);
+    if (isPart && !this.relays.has(file)) return [];
     const postings = this.postings(checker, file, text);
     let found;
     if (symbols.length === 1) found = postings.get(symbols[0]) || [];
@@ -124,6 +173,7 @@ class Search {
     }
     const always = postings.get(null);
     if (always) found = [...new Set([...found, ...always])].sort((a, b) => a - b);
+    if (isPart) found = found.filter((position) => this.relays.has(this.token(file, position)));
     return container === file
       ? found
       : found.filter((position) => position >= container.pos && position <= container.end);
@@ -141,7 +191,7 @@ class Search {
       const position = this.searchPosition(file, token, text);
       if (position < 0) continue;
       const { certain, possible } = this.related(checker, token);
-      for (const symbol of possible ? [...certain, possible] : certain) {
+      for (const symbol of possible === undefined ? certain : [...certain, possible]) {
         const list = postings.get(symbol);
         if (list) list.push(position);
         else postings.set(symbol, [position]);
@@ -180,8 +230,28 @@ class Search {
   related(checker, token) {
     const memory = this.memory(checker);
     let found = memory.related.get(token);
-    if (!found) memory.related.set(token, (found = this.findRelated(checker, token)));
+    if (!found) memory.related.set(token, (found = this.findRelated(this.askable(checker, token), token)));
     return found;
+  }
+
+  /** The checker before the edit has worked out most types; where the edit reaches nothing it is as good. */
+  askable(checker, token) {
+    const { elder } = this;
+    return elder && elder.heir === checker && elder.holds(token.getSourceFile()) ? elder.checker : checker;
+  }
+
+  /** Takes over what is known of files that an edit does not reach. */
+  inherit(before, after, reached) {
+    const old = this.memory(before);
+    const memory = this.memory(after);
+    memory.related = old.related;
+    memory.postings = old.postings;
+    for (const file of reached) {
+      memory.postings.delete(file);
+      for (const tokens of this.tokensOf(file).byName.values())
+        for (const token of tokens) memory.related.delete(token);
+    }
+    this.checkers.delete(before);
   }
 
   findRelated(checker, token) {
@@ -190,7 +260,7 @@ class Search {
     const symbol = checker.getSymbolAtLocation(token);
     if (!symbol || (ts.isImportSpecifier(parent) && parent.propertyName === token)) return { certain: [] };
     if (ts.isExportSpecifier(parent))
-      return { certain: [nib.getLocalSymbolForExportSpecifier(token, symbol, parent, checker)] };
+      return { certain: [this.keyOf(nib.getLocalSymbolForExportSpecifier(token, symbol, parent, checker))] };
     const found = new Set();
     if (ts.isJSDocPropertyLikeTag(parent)) found.add(null);
     nib.forEachRelatedSymbol(
@@ -200,12 +270,15 @@ class Search {
       false,
       true,
       (own, root, base) => {
-        found.add(base && nib.isStaticSymbol(symbol) === nib.isStaticSymbol(base) ? base : root || own);
+        found.add(
+          this.keyOf(base && nib.isStaticSymbol(symbol) === nib.isStaticSymbol(base) ? base : root || own),
+        );
       },
       () => true,
     );
-    const shorthand = checker.getShorthandAssignmentValueSymbol(symbol.valueDeclaration);
-    return { certain: [...found], possible: shorthand && !found.has(shorthand) ? shorthand : undefined };
+    const value = checker.getShorthandAssignmentValueSymbol(symbol.valueDeclaration);
+    const shorthand = value && this.keyOf(value);
+    return { certain: [...found], possible: value && !found.has(shorthand) ? shorthand : undefined };
   }
 }
 

@@ -8,6 +8,8 @@
  * engine's own library is read, no typings are fetched, and no plugin is loaded.
  */
 
+const { keepParsed } = require('./kept.js');
+
 /** What typescript-language-server sets for files without a project. */
 const INFERRED = {
   module: 'ESNext',
@@ -25,14 +27,13 @@ const INFERRED = {
   resolveJsonModule: true,
 };
 
-/** Characters of closed projects' files that stay parsed, at about 20 bytes of memory each. */
-const MOST_PARSED = 30e6;
-
 class Server {
-  constructor(ts, root, libraries) {
+  /** `kept`: what earlier servers of this process leave behind (kept.js); null when there will be one only. */
+  constructor(ts, root, libraries, kept = null) {
     this.ts = ts;
     this.root = root;
     this.libraries = libraries;
+    this.kept = kept;
     this.open = [];
     this.delay = null;
     this.host = this.confinedHost();
@@ -45,7 +46,8 @@ class Server {
       arguments: { options: INFERRED },
     });
     this.holdInferred();
-    this.keepParsed();
+    if (kept) this.service.documentRegistry = kept.registry;
+    else keepParsed(this.service.documentRegistry);
   }
 
   startSession() {
@@ -76,6 +78,7 @@ class Server {
     const { sys } = this.ts;
     const nothing = { close() {} };
     const inside = (name) => this.isInside(name);
+    const looks = this.kept ? this.kept.looks : { files: new Map(), folders: new Map(), real: new Map() };
     return {
       ...sys,
       watchFile: () => nothing,
@@ -90,14 +93,19 @@ class Server {
       require: undefined,
       importPlugin: undefined,
       getCurrentDirectory: () => this.root,
-      fileExists: remembered((name) => inside(name) && sys.fileExists(name)),
-      readFile: (name, encoding) => (inside(name) ? sys.readFile(name, encoding) : undefined),
-      directoryExists: remembered((name) => inside(name) && sys.directoryExists(name)),
-      realpath: remembered((name) => sys.realpath(name)),
+      fileExists: remembered(looks.files, (name) => inside(name) && sys.fileExists(name)),
+      readFile: (name, encoding) => (inside(name) ? this.readFile(name, encoding) : undefined),
+      directoryExists: remembered(looks.folders, (name) => inside(name) && sys.directoryExists(name)),
+      realpath: remembered(looks.real, (name) => sys.realpath(name)),
       getDirectories: (name) => (inside(name) ? sys.getDirectories(name) : []),
       readDirectory: (name, ...rest) => (inside(name) ? sys.readDirectory(name, ...rest) : []),
       getEnvironmentVariable: () => '',
     };
+  }
+
+  readFile(name, encoding) {
+    const read = () => this.ts.sys.readFile(name, encoding);
+    return this.kept ? this.kept.read(name, read) : read();
   }
 
   isInside(name) {
@@ -115,33 +123,6 @@ class Server {
       project.addRoot(info);
       this.delay.push(info);
       return project;
-    };
-  }
-
-  /**
-   * Keeps parsed files when their project is closed, up to a limit: in a repository of fifty projects most have
-   * the standard library and the same few packages in common.
-   */
-  keepParsed() {
-    const registry = this.service.documentRegistry;
-    const { acquireDocumentWithKey: acquire, releaseDocumentWithKey: release } = registry;
-    const sizes = new Map();
-    const kept = new Set();
-    let room = MOST_PARSED;
-    registry.acquireDocumentWithKey = (name, file, options, key, ...rest) => {
-      const source = acquire(name, file, options, key, ...rest);
-      sizes.set(`${file} ${key}`, source.text.length);
-      return source;
-    };
-    registry.releaseDocumentWithKey = (file, key, ...rest) => {
-      const id = `${file} ${key}`;
-      if (kept.has(id)) return;
-      const size = sizes.get(id);
-      if (size > room) release(file, key, ...rest);
-      else {
-        kept.add(id);
-        room -= size;
-      }
     };
   }
 
@@ -226,8 +207,7 @@ class Server {
   }
 }
 
-function remembered(look) {
-  const known = new Map();
+function remembered(known, look) {
   return (name) => {
     let found = known.get(name);
     if (found === undefined) known.set(name, (found = look(name)));
