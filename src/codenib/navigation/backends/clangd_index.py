@@ -1,9 +1,9 @@
 """The shard files of clangd's background index in; their symbols, references and relations out.
 
 A shard is a RIFF file of type `CdIx`, one per source file. Its chunks, little endian: `meta` the format's
-version; `stri` a table of zero-ended strings, deflated when its first word is not 0; `symb`, `refs` and
-`rela` records until the chunk's end. Numbers are 7 bits a byte, lowest first, the high bit saying that more
-follow; strings are numbers into the table; identities are 8 raw bytes, the start of the SHA-1 of a USR.
+version; `stri` a table of zero-ended strings, deflated when its first word is not 0; `symb`, `refs`, `rela`
+and `srcs` records until the chunk's end. Numbers are 7 bits a byte, lowest first, the high bit saying that
+more follow; strings are numbers into the table; identities are 8 raw bytes, the start of the SHA-1 of a USR.
 Version 20 is what clangd 22 writes; any other version is refused.
 """
 
@@ -20,6 +20,8 @@ from codenib.navigation.backends.clangd_session import uri_to_path
 
 VERSION = 20
 BASE_OF, OVERRIDDEN_BY = 0, 1
+_HAD_ERRORS = 2
+_DECLARES = 3  # a reference that is a declaration, or a definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +49,12 @@ class IndexedSymbol:
 class Shard:
     """What the index holds of one file: `references` are (symbol, its places in the file)."""
 
+    path: str
+    includes: tuple[str, ...]  # what it includes itself
+    had_errors: bool  # whether the file that it was read by does not compile
     symbols: list[IndexedSymbol]
     references: list[tuple[str, list[Place]]]
+    declared: list[tuple[str, Place]]  # those of the references that declare or define
     relations: list[tuple[str, int, str]]
 
 
@@ -70,10 +76,31 @@ def read_shard(file: Path) -> Shard:
     references = _Reader(chunks.get(b"refs", b""), strings, paths)
     relations = _Reader(chunks.get(b"rela", b""), strings, paths)
     return Shard(
+        *_own_source(chunks, strings, paths),
         [symbols.symbol() for _ in iter(symbols.more, False)],
         [references.references() for _ in iter(references.more, False)],
+        references.declared,
         [relations.relation() for _ in iter(relations.more, False)],
     )
+
+
+def read_head(file: Path) -> tuple[str, tuple[str, ...], bool]:
+    """Of a shard only its file, what that includes, and whether there were errors."""
+    chunks = _chunks(file)
+    strings = _strings(chunks[b"stri"])
+    return _own_source(
+        chunks, strings, {text: uri_to_path(text) for text in strings if text.startswith("file:")}
+    )
+
+
+def _own_source(
+    chunks: dict[bytes, bytes], strings: list[str], paths: dict[str, str]
+) -> tuple[str, tuple[str, ...], bool]:
+    """The file itself is the one with a digest; of what it includes only the names are there."""
+    sources = _Reader(chunks.get(b"srcs", b""), strings, paths)
+    rows = (row for row in iter(sources.source, None) if any(row[1]))
+    path, _, includes, had_errors = next(rows, ("", b"", (), False))
+    return path, includes, had_errors
 
 
 def _chunks(file: Path) -> dict[bytes, bytes]:
@@ -102,6 +129,7 @@ class _Reader:
         self._at = 0
         self._strings = strings
         self._paths = paths
+        self.declared: list[tuple[str, Place]] = []
 
     def more(self) -> bool:
         return self._at < len(self._data)
@@ -157,12 +185,25 @@ class _Reader:
         identity = self.identity()
         places = []
         for _ in range(self.number()):
-            self.byte()  # kind of reference
+            kind = self.byte()
             place = self.place()
             self.identity()  # the symbol around it
             if place is not None:
                 places.append(place)
+                if kind & _DECLARES:
+                    self.declared.append((identity, place))
         return identity, places
+
+    def source(self) -> tuple[str, bytes, tuple[str, ...], bool] | None:
+        """Path, digest, direct includes, and whether there were errors; None at the end."""
+        if not self.more():
+            return None
+        flags = self.byte()
+        path = self._paths.get(self.string(), "")
+        self._at += 8
+        digest = self._data[self._at - 8 : self._at]
+        includes = tuple(self._paths.get(self.string(), "") for _ in range(self.number()))
+        return path, digest, includes, bool(flags & _HAD_ERRORS)
 
     def relation(self) -> tuple[str, int, str]:
         return self.identity(), self.byte(), self.identity()

@@ -84,6 +84,11 @@ class Session:
             self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
         return [self._await(number) for number in range(first, self._number + 1)]
 
+    @property
+    def requests(self) -> int:
+        """How many were sent."""
+        return self._number
+
     def tell(self, method: str, params: Mapping[str, Any]) -> None:
         self._send({"jsonrpc": "2.0", "method": method, "params": params})
 

@@ -7,43 +7,25 @@ is random. Then other clangds, with that index, open each file alone and are ask
 
 from __future__ import annotations
 
-import tempfile
-import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
-from codenib.navigation.backends.clangd_index import VERSION, read_shards
-from codenib.navigation.backends.clangd_session import Session
-from codenib.navigation.backends.compilation import Command, database_of
-from codenib.navigation.backends.cpp_answers import Asker, FileAnswers
-from codenib.navigation.backends.cpp_facts import Assembly
+from codenib.navigation.backends import cpp_database
+from codenib.navigation.backends.clangd_index import VERSION
+from codenib.navigation.backends.compilation import Command
+from codenib.navigation.backends.cpp_database import Database
+from codenib.navigation.backends.cpp_engine import CppEngine
 from codenib.navigation.backends.cpp_universe import Universe
-from codenib.navigation.tools import Tool, Toolbox
+from codenib.navigation.tools import Toolbox
+from codenib.units.languages import language_hint
 
-_OPTIONS = (
-    "--background-index",
-    "--background-index-priority=normal",
-    "--limit-references=0",
-    "--limit-results=0",
-    "--clang-tidy=false",
-    "--pch-storage=memory",
-    "--log=error",
-    "-j=1",
-)
-# Otherwise clangd adds what an opened file includes to its index while it already answers.
-_ONE_AT_A_TIME = "--sync"
 # What the facts say depends on this code too: raise it when the same answers give other facts.
-_REVISION = "1"
+_REVISION = "2"
 # Below these the database is of another build or another tree, and most answers would be guesses.
 _LEAST_RESOLVED = 0.5
-_SHARDS = Path(".cache", "clangd", "index")
-_WORKERS = 2
-# Files of one clangd process. Each reads the index anew: 0.2 CPU s on half of libuv, 1.1 on leveldb.
-_BATCH = 64
 _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".ixx", ".cppm")
 
 
@@ -68,6 +50,7 @@ class CppBackend:
 
     group = "cpp"
     languages = frozenset({"c", "cpp"})
+    stays = True
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -85,86 +68,26 @@ class CppBackend:
     ) -> Iterator[bytes]:
         """The facts of `files`; raises `ProviderError` without a database, or with one of another tree."""
         tool = self._tools.require("clangd")
-        root = root.resolve()
-        with tempfile.TemporaryDirectory(prefix="codenib-cpp-") as folder:
-            work = Path(folder).resolve()
-            commands = database_of(root, work, trusted=trusted)
-            total = len(commands) + 2 * len(files)
-            run = _Run(tool, root, work, lambda done: progress("facts of cpp", done, total))
-            run.index(commands)
-            universe = Universe(root, files)
-            universe.add_shards(read_shards(work / _SHARDS))
-            _check(quality(commands, root, files, universe))
-            answers = run.ask(files, commands, universe)
-        assembly = Assembly(universe, answers)
-        for at, answer in enumerate(answers):
-            yield assembly.line(answer)
-            progress("facts of cpp", len(commands) + len(files) + at + 1, total)
+        engine = CppEngine(
+            tool,
+            root,
+            _check,
+            trusted=trusted,
+            note=lambda done, total: progress("facts of cpp", done, total),
+        )
+        try:
+            engine.sync(files, files)
+            yield from engine.differing(files, anew=True)[0].values()
+        finally:
+            engine.close()
 
+    def engine(self, root: Path, *, trusted: bool) -> CppEngine:
+        """The engine, to stay."""
+        return CppEngine(self._tools.require("clangd"), root, _check, trusted=trusted)
 
-class _Run:
-    """Two passes of clangd over one checkout."""
-
-    def __init__(self, tool: Tool, root: Path, work: Path, done: Callable[[int], None]) -> None:
-        self._root = root
-        self._work = work
-        self._command = (*tool.command, *_OPTIONS, f"--compile-commands-dir={work}")
-        self._done = done
-        self._count = 0
-        self._lock = threading.Lock()
-
-    def index(self, commands: Sequence[Command]) -> None:
-        with self._session("index") as session:
-            for command in commands:
-                rounds = session.index_rounds
-                session.compile(command.file, command.directory, command.arguments)
-                session.await_index(rounds)
-                self._step()
-
-    def ask(self, files: Sequence[str], commands: Sequence[Command], universe: Universe) -> list[FileAnswers]:
-        """The answers of every file, in the order of `files`."""
-        batches = _batches(files, {command.file for command in commands}, self._root, universe)
-        with ThreadPoolExecutor(_WORKERS) as pool:
-            parts = list(
-                pool.map(lambda pair: self._ask_batch(pair[0], pair[1], universe), enumerate(batches))
-            )
-        answers = {answer.path: answer for part in parts for answer in part}
-        return [answers[file] for file in files]
-
-    def _ask_batch(self, number: int, batch: Sequence[str], universe: Universe) -> list[FileAnswers]:
-        with self._session(f"ask-{number}", _ONE_AT_A_TIME) as session:
-            asker = Asker(session, self._root, universe.references)
-            session.wake()
-            found = []
-            for path in batch:
-                found.append(asker.ask(path))
-                self._step()
-        return found
-
-    def _session(self, name: str, *more: str) -> Session:
-        return Session((*self._command, *more), self._root, self._work / f"{name}.log")
-
-    def _step(self) -> None:
-        with self._lock:
-            self._count += 1
-            self._done(self._count)
-
-
-def _batches(
-    files: Sequence[str], compiled: Collection[str], root: Path, universe: Universe
-) -> list[list[str]]:
-    """Files that may share a clangd. It remembers what it once opened: a header is then read as its last
-    includer reads it, and a file outside the database defines symbols. So neither comes before the others."""
-    classes: dict[int, list[str]] = {0: [], 1: [], 2: []}
-    for path in files:
-        kind = 0 if str(root / path) in compiled else 1 if path in universe.references else 2
-        classes[kind].append(path)
-    sizes = {0: _BATCH, 1: _BATCH, 2: _BATCH // 4}
-    return [
-        paths[at : at + sizes[kind]]
-        for kind, paths in classes.items()
-        for at in range(0, len(paths), sizes[kind])
-    ]
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """What the build reads decides how sources are compiled."""
+        return "" if language_hint(path) in self.languages else cpp_database.configures(root, path)
 
 
 def quality(commands: Sequence[Command], root: Path, files: Sequence[str], universe: Universe) -> Quality:
@@ -178,7 +101,8 @@ def quality(commands: Sequence[Command], root: Path, files: Sequence[str], unive
                    indexed / max(1, len(files)))  # fmt: skip
 
 
-def _check(found: Quality) -> None:
+def _check(database: Database, files: Sequence[str], universe: Universe) -> None:
+    found = quality(database.commands, universe.root, files, universe)
     reason = ""
     if found.entries == 0:
         reason = "it has no entries"

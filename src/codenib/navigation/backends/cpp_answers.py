@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -86,9 +87,7 @@ class Asker:
     def ask(self, path: str) -> FileAnswers:
         text = (self._root / path).read_bytes().decode("utf-8", "replace")
         is_c = path.endswith(".c")
-        document = {"uri": path_to_uri(str(self._root / path))}
-        self._session.tell("textDocument/didOpen", {"textDocument": {**document, "text": text, "version": 1,
-                                                    "languageId": "c" if is_c else "cpp"}})  # fmt: skip
+        document = self._open(path, text)
         listed = self._listed.get(path, {})
         outline, styles = self._session.ask_all(
             [
@@ -107,9 +106,31 @@ class Asker:
                 found = _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols)
                 asked.append(Asked(token, follower, is_base, style.get((token.line, token.column), ""),
                                    self._places(answers[2 * at]), found))  # fmt: skip
+        asked = without_guesses(asked, text)
         own = self._own(document, asked, symbols, listed)
         self._session.tell("textDocument/didClose", {"textDocument": document})
         return FileAnswers(path, asked, list(_flat(outline or [], -1, [0])), symbols, own)
+
+    def ask_at(self, path: str, tokens: Sequence[Token]) -> list[tuple[Definitions, tuple[str, ...]]]:
+        """Only what some tokens of a file are answered: places, and identities of what they name."""
+        document = self._open(path, (self._root / path).read_bytes().decode("utf-8", "replace"))
+        answers = self._at(document, tokens, ("definition", "symbolInfo"))
+        self._session.tell("textDocument/didClose", {"textDocument": document})
+        symbols: dict[str, Named] = {}
+        return [
+            (
+                self._places(answers[2 * at]),
+                _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols),
+            )
+            for at, token in enumerate(tokens)
+        ]
+
+    def _open(self, path: str, text: str) -> dict[str, str]:
+        document = {"uri": path_to_uri(str(self._root / path))}
+        language = "c" if path.endswith(".c") else "cpp"
+        opened = {**document, "text": text, "version": 1, "languageId": language}
+        self._session.tell("textDocument/didOpen", {"textDocument": opened})
+        return document
 
     def _at(self, document: Mapping[str, str], tokens: Sequence[Token], methods: Sequence[str]) -> list[Any]:
         places = [
@@ -148,6 +169,53 @@ class Asker:
             )
             for identity, answer in zip(first, answers, strict=True)
         }
+
+
+def without_guesses(asked: Sequence[Asked], text: str) -> list[Asked]:
+    """Where the parse knows nothing (code that is left out), clangd takes what the same word means nearby;
+    failing that, anything of that name that it has ever seen. The latter depends on what was open before, so
+    it is no fact."""
+    directives = _directives(text)
+    known: dict[str, list[Asked]] = defaultdict(list)
+    for one in asked:
+        if one.symbols and one.token.kind is TokenKind.NAME and one.token.line not in directives:
+            known[one.token.text].append(one)
+    return [
+        replace(one, definitions=())
+        if one.definitions
+        and not one.symbols
+        and one.token.kind is TokenKind.NAME
+        and one.definitions != _nearby(one.token, known.get(one.token.text, ()))
+        else one
+        for one in asked
+    ]
+
+
+def _nearby(token: Token, known: Sequence[Asked]) -> Definitions:
+    """What the nearest of the same words means, as clangd measures: lines above count twice, and the longer
+    the word, the farther it may be."""
+    here = (token.line, token.column)
+    best: tuple[tuple[int, bool, int, int], Definitions] = ((1 << min(len(token.text), 31), True, 0, 0), ())
+    for one in known:
+        line, column = one.token.line, one.token.column
+        above = (line, column) < here
+        cost = 2 * (token.line - line) if above else line - token.line
+        order = (-line, -column) if above else (line, column)
+        best = min(best, ((cost, above, *order), one.definitions), key=lambda pair: pair[0])
+    return best[1]
+
+
+def _directives(text: str) -> set[int]:
+    """The lines of the preprocessor's directives."""
+    found: set[int] = set()
+    goes_on = False
+    for at, line in enumerate(text.split("\n")):
+        if goes_on or line.lstrip().startswith("#"):
+            found.add(at)
+            goes_on = line.rstrip("\r").endswith("\\")
+        else:
+            goes_on = False
+    return found
 
 
 def _relevant(found: tuple[str, ...], text: str, symbols: Mapping[str, Named]) -> tuple[str, ...]:

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-
-import msgspec
+from typing import Any
 
 from codenib.navigation.backends.clangd_index import BASE_OF, OVERRIDDEN_BY, Place
 from codenib.navigation.backends.cpp_answers import Asked, FileAnswers
@@ -26,92 +26,119 @@ _TYPES = frozenset(("class", "interface", "enum", "type", "typeParameter", "conc
 _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"])
 
 
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What other files' facts need of one file's answers."""
+
+    path: str
+    macros: tuple[tuple[str, str, Place], ...]  # identity, name and place
+    places: frozenset[tuple[Place, int]]  # of definitions, with the end of the name
+    named: tuple[tuple[str, str, Place | None], ...]  # identity, name and where the file sees it
+    size: int  # names that were asked at
+
+
+def summary_of(file: FileAnswers) -> Summary:
+    macros = {
+        (asked.symbols[0], asked.token.text, asked.definitions[0][0])
+        for asked in file.asked
+        if len(asked.symbols) == len(asked.definitions) == 1 and file.symbols[asked.symbols[0]].is_macro
+    }
+    places = {
+        pair for asked in file.asked if asked.token.kind is not TokenKind.HEADER for pair in asked.definitions
+    }
+    named = tuple((identity, each.name, each.place) for identity, each in file.symbols.items())
+    return Summary(file.path, tuple(sorted(macros, key=repr)), frozenset(places), named, len(file.asked))
+
+
 class Assembly:
     """All files' answers together: who refers to what decides which places need a node."""
 
-    def __init__(self, universe: Universe, files: Sequence[FileAnswers]) -> None:
-        self._universe = universe
+    def __init__(self, universe: Universe, files: Iterable[Summary]) -> None:
+        self.universe = universe
+        files = list(files)
         for file in files:
-            _add_macros(universe, file)
+            for identity, name, place in file.macros:
+                universe.add_macro(identity, name, place)
         universe.name_all()
-        self._wanted: dict[str, dict[Start, Wanted]] = defaultdict(dict)
-        self._declarations: dict[tuple[str, int, int], list[str]] = defaultdict(list)
-        self._relations: dict[str, set[tuple[str, Target, Target]]] = defaultdict(set)
+        #: Of each file: places that need a node, relations, and declarations of methods that override.
+        self.wanted: dict[str, dict[Start, Wanted]] = defaultdict(dict)
+        self.relations: dict[str, set[tuple[str, Target, Target]]] = defaultdict(set)
+        self.declarations: dict[str, dict[Start, list[str]]] = defaultdict(dict)
         self._relate()
         for identity, symbol in universe.symbols.items():
-            for place in universe.places(identity):
-                self._want(place, place[2] + len(symbol.name), OF_INDEX.get(symbol.kind, ""), symbol.name)
+            for home in universe.places(identity):
+                self._want(home, home[2] + len(symbol.name), OF_INDEX.get(symbol.kind, ""), symbol.name)
         for file in files:
             self._want_answers(file)
 
-    def line(self, file: FileAnswers) -> bytes:
-        """The JSON line of one file."""
-        nodes = nodes_of(file, self._wanted[file.path])
+    def facts(self, file: FileAnswers) -> dict[str, Any]:
+        """What the line of one file says."""
+        nodes = nodes_of(file, self.wanted[file.path])
         table = _Table()
         self._occurrences(file, {(int(node[7]), int(node[8])) for node in nodes}, table)
         relations = [
             [kind, table.target(source), table.target(aim)]
-            for kind, source, aim in sorted(self._relations[file.path], key=repr)
+            for kind, source, aim in sorted(self.relations[file.path], key=repr)
         ]
-        facts = {"path": file.path, "encoding": ENCODING, "nodes": nodes, "targets": table.targets,
-                 "lists": table.lists, "occurrences": table.occurrences, "relations": relations}  # fmt: skip
-        return msgspec.json.encode(facts)
+        return {"path": file.path, "encoding": ENCODING, "nodes": nodes, "targets": table.targets,
+                "lists": table.lists, "occurrences": table.occurrences, "relations": relations}  # fmt: skip
 
     def _want(self, place: tuple[str, int, int], end_column: int, kind: str, name: str) -> None:
         path, line, column = place
-        held = self._wanted[path].get((line, column))
-        want = Wanted(end_column, kind, name)
+        held = self.wanted[path].get((line, column))
         if (
             held is None
             or (not held.kind and kind)
-            or (bool(held.kind) == bool(kind) and (name, kind) < (held.name, held.kind))
+            or (
+                bool(held.kind) == bool(kind)
+                and (name, kind, end_column) < (held.name, held.kind, held.end_column)
+            )
         ):
-            self._wanted[path][line, column] = want
+            self.wanted[path][line, column] = Wanted(end_column, kind, name)
 
-    def _want_answers(self, file: FileAnswers) -> None:
-        universe = self._universe
-        for asked in file.asked:
-            for place, end in asked.definitions:
-                found = universe.locate(place)
-                if found is not None and asked.token.kind is not TokenKind.HEADER:
-                    self._want(found, end, "", "")
-        for identity, named in file.symbols.items():
-            home = universe.locate(named.place)
+    def _want_answers(self, file: Summary) -> None:
+        universe = self.universe
+        for place, end in file.places:
+            found = universe.locate(place)
+            if found is not None:
+                self._want(found, end, "", "")
+        for identity, name, seen in file.named:
+            home = universe.locate(seen)
             if home is not None and not universe.is_indexed(identity):
-                self._want(home, home[2] + len(named.name), "", named.name)
+                self._want(home, home[2] + len(name), "", name)
 
     def _relate(self) -> None:
         """Relations of types and of methods. Clangd adds to the references of a method those of all that it
         overrides, and the declarations of what overrides it directly."""
-        universe = self._universe
+        universe = self.universe
         bases: dict[str, set[str]] = defaultdict(set)
         for subject, kind, other in sorted(universe.relations):
             source, aim = universe.target(other), universe.target(subject)
             if kind == BASE_OF and isinstance(source, tuple):
-                self._relations[source[0]].add(("inherit", source, aim))
+                self.relations[source[0]].add(("inherit", source, aim))
             elif kind == OVERRIDDEN_BY:
                 bases[other].add(subject)
                 if isinstance(source, tuple):
-                    self._relations[source[0]].add(("override", source, aim))
+                    self.relations[source[0]].add(("override", source, aim))
                 for place in universe.places(other):
-                    self._declarations[place].append(other)
-                    self._relations[place[0]].add(("also", aim, _declarations_key(universe, other)))
+                    self.declarations[place[0]].setdefault(place[1:], []).append(other)
+                    self.relations[place[0]].add(("also", aim, _declarations_key(universe, other)))
         for identity in bases:
             source = universe.target(identity)
             if isinstance(source, tuple):
                 for base in _all_bases(identity, bases):
-                    self._relations[source[0]].add(("also", source, universe.target(base)))
+                    self.relations[source[0]].add(("also", source, universe.target(base)))
 
     def _occurrences(self, file: FileAnswers, starts: set[Start], table: _Table) -> None:
-        listed = self._universe.references.get(file.path, {})
-        scope = _FileScope(self._universe, file, listed)
+        listed = self.universe.references.get(file.path, {})
+        scope = _FileScope(self.universe, file, listed)
         rows = []
         for asked in file.asked:
             start = (asked.token.line, asked.token.column)
             keys = scope.keys(asked)
             keys |= {
-                _declarations_key(self._universe, identity)
-                for identity in self._declarations.get((file.path, *start), ())
+                _declarations_key(self.universe, identity)
+                for identity in self.declarations[file.path].get(start, ())
             }
             asks = scope.asks(asked)
             defs = set(self._definitions(asked))
@@ -123,13 +150,13 @@ class Assembly:
         known = {(asked.token.line, asked.token.column) for asked in file.asked}
         for (line, column), identities in listed.items():
             if (line, column) not in known:
-                keys = {self._universe.target(identity) for identity in identities}
+                keys = {self.universe.target(identity) for identity in identities}
                 rows.append((line, column, line, column + 1, _INEXACT, -1, table.list(keys), -1))
         for row in sorted(rows):
             table.occurrences.extend(row)
 
     def _definitions(self, asked: Asked) -> Iterable[Target]:
-        universe = self._universe
+        universe = self.universe
         for place, _ in asked.definitions:
             found = universe.locate(place)
             if found is None:
@@ -224,12 +251,6 @@ class _Table:
             self._of_list[found] = len(self.lists)
             self.lists.append([*found])
         return self._of_list[found]
-
-
-def _add_macros(universe: Universe, file: FileAnswers) -> None:
-    for asked in file.asked:
-        if len(asked.symbols) == len(asked.definitions) == 1 and file.symbols[asked.symbols[0]].is_macro:
-            universe.add_macro(asked.symbols[0], asked.token.text, asked.definitions[0][0])
 
 
 def _declarations_key(universe: Universe, identity: str) -> str:

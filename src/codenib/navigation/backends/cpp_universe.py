@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Set
 from pathlib import Path
 
 from codenib.navigation.backends.clangd_index import IndexedSymbol, Place, Shard
 
+#: Definitions and declarations of one symbol, where there is more than one.
+Several = tuple[frozenset[Place], frozenset[Place]]
 #: A target of the facts: a declaration (path, line, column), a file (path,), or something outside by name.
 Target = str | tuple[str, int, int] | tuple[str]
 
@@ -19,6 +21,7 @@ class Universe:
     """All symbols of the index, and what each is called in the facts."""
 
     def __init__(self, root: Path, files: Collection[str]) -> None:
+        self.root = root
         self._root = f"{root}/"
         self._files = frozenset(files)
         self.symbols: dict[str, IndexedSymbol] = {}
@@ -27,11 +30,18 @@ class Universe:
         self._targets: dict[str, Target] = {}
         self._listed: set[str] = set()
         self._macros: dict[str, tuple[str, Place]] = {}
+        #: Where symbols of the index are declared or defined, by file.
+        self.spots: dict[str, set[tuple[int, int]]] = defaultdict(set)
+        #: Symbols with several definitions or declarations (`main`): clangd shows any of them.
+        self.several: dict[str, Several] = {}
 
     def add_shards(self, shards: Iterable[Shard]) -> None:
+        homes: dict[str, _Homes] = defaultdict(_Homes)
         for shard in shards:
             for symbol in shard.symbols:
                 held = self.symbols.get(symbol.id)
+                if self._spot(symbol):
+                    homes[symbol.id].add(symbol)
                 if held is None or _rank(symbol) < _rank(held):
                     self.symbols[symbol.id] = symbol
             self.relations.update(shard.relations)
@@ -49,6 +59,16 @@ class Universe:
             for identity, symbol in self.symbols.items()
             if identity in kept or self.places(identity)
         }
+        choices = {identity: home.several() for identity, home in homes.items() if identity in self.symbols}
+        self.several = {identity: both for identity, both in choices.items() if any(both)}
+
+    def _spot(self, symbol: IndexedSymbol) -> bool:
+        """Note where a symbol is in the repository; whether it is."""
+        found = [self.locate(place) for place in (symbol.definition, symbol.declaration)]
+        for place in found:
+            if place is not None:
+                self.spots[place[0]].add(place[1:])
+        return any(found)
 
     def inside(self, path: str) -> str | None:
         """The path in the repository, if it is one of the files to analyse."""
@@ -62,6 +82,10 @@ class Universe:
         """A macro's definition, which the index does not keep."""
         if self.is_indexed(identity):
             self._macros[identity] = (name, place)
+
+    def known(self) -> Set[str]:
+        """Every symbol that has a name in the facts."""
+        return self.symbols.keys() | self._macros.keys()
 
     def name_all(self) -> None:
         """Give every indexed symbol its target; afterwards `target` answers."""
@@ -100,8 +124,37 @@ class Universe:
         path = None if place is None else self.inside(place.path)
         return None if place is None or path is None else (path, place.line, place.column)
 
+    def place_of(self, target: tuple[str, int, int]) -> Place:
+        """What `locate` made a target of."""
+        return Place(f"{self._root}{target[0]}", target[1], target[2])
+
     def _precedence(self, identity: str) -> tuple[bool, str]:
         return self.symbols[identity].kind not in _TYPE_KINDS, identity
+
+
+class _Homes:
+    """The places of one symbol as several shards have them."""
+
+    def __init__(self) -> None:
+        self._definitions: set[Place] = set()
+        self._declarations: set[Place] = set()
+        self._loose: set[Place] = set()
+
+    def add(self, symbol: IndexedSymbol) -> None:
+        if symbol.definition is not None:
+            self._definitions.add(symbol.definition)
+            if symbol.declaration is not None:
+                self._declarations.add(symbol.declaration)
+        elif symbol.declaration is not None:
+            self._loose.add(symbol.declaration)
+
+    def several(self) -> Several:
+        """Definitions and declarations between which there is a choice; who saw a definition is preferred."""
+        declared = self._declarations if self._definitions else self._loose
+        return (
+            frozenset(self._definitions if len(self._definitions) > 1 else ()),
+            frozenset(declared if len(declared) > 1 else ()),
+        )
 
 
 def _rank(symbol: IndexedSymbol) -> tuple[bool, str, int, int, str]:

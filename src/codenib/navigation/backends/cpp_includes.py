@@ -1,0 +1,120 @@
+"""The texts of C and C++ files in; which files may include which out, by what their directives say.
+
+More than what is included in the end: conditions are not looked at, and a directive leads to every file whose
+path ends as it says. So whoever is not a dependent here is none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
+
+_DIRECTIVE = re.compile(
+    rb"^[ \t]*(?:\#|%:|\?\?=)[ \t]*(?:include_next|include|import|embed)\b[ \t]*(?:[<\"]([^>\"\n]*)[>\"])?",
+    re.MULTILINE,
+)
+_ASKED_FOR = re.compile(rb"__has_(?:include|include_next|embed)\b\s*\(\s*[<\"]([^>\"\n]*)")
+_ANY = ""  # the name of what a macro stands for
+
+
+class Includes:
+    """What each file's directives name. Paths are relative to the root."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._named: dict[str, frozenset[str]] = {}
+        self._direct: dict[str, set[str]] = {}
+        self._closed: dict[str, frozenset[str]] = {}
+        self._known: dict[str, set[str]] = {}
+
+    def learn(self, graph: Mapping[str, Iterable[str]]) -> None:
+        """What the index says that files include; where a macro names the header, only that tells."""
+        here = f"{self._root}/"
+        self._known = {
+            path.removeprefix(here): {each.removeprefix(here) for each in found if each.startswith(here)}
+            for path, found in graph.items()
+            if path.startswith(here)
+        }
+        self._direct, self._closed = {}, {}
+
+    def read(self, paths: Iterable[str]) -> None:
+        """Read these files, or that they are gone."""
+        for path in paths:
+            try:
+                data = (self._root / path).read_bytes()
+            except OSError:
+                self._named.pop(path, None)
+                continue
+            self._named[path] = frozenset(spelled(data))
+        self._direct, self._closed = {}, {}
+
+    def dependents(self, changed: Collection[str]) -> set[str]:
+        """The files that may include one of `changed`, directly or not; and these themselves.
+
+        Those that are no longer there count too.
+        """
+        names = self._by_last({*self._named, *changed})
+        users: dict[str, set[str]] = defaultdict(set)
+        for path in self._named:
+            for other in self._leads_to(path, names):
+                users[other].add(path)
+        return reachable(changed, users)
+
+    def closure(self, path: str) -> frozenset[str]:
+        """What a file may include, directly or not; and itself."""
+        if not self._direct:
+            names = self._by_last(self._named)
+            self._direct = {each: self._leads_to(each, names) for each in self._named}
+        if path not in self._closed:
+            self._closed[path] = frozenset(reachable([path], self._direct))
+        return self._closed[path]
+
+    def _by_last(self, paths: Iterable[str]) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for path in paths:
+            found[path.rpartition("/")[2]].append(path)
+        return found
+
+    def _leads_to(self, path: str, names: Mapping[str, Sequence[str]]) -> set[str]:
+        found = set(self._known.get(path, ()))
+        for name in self._named[path]:
+            if name == _ANY:
+                if path not in self._known:
+                    found.update(each for every in names.values() for each in every)
+                continue
+            same = names.get(name.rpartition("/")[2], ())
+            # Where no path ends so, a link or an option may lead to any file of that name.
+            found.update([each for each in same if f"/{each}".endswith(f"/{name}")] or same)
+        return found
+
+
+def spelled(data: bytes) -> Iterable[str]:
+    """What the directives of a text name, without the steps up; `""` where a macro says it."""
+    for match in _DIRECTIVE.finditer(data.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")):
+        yield _plain(match[1]) if match[1] is not None else _ANY
+    for match in _ASKED_FOR.finditer(data):
+        yield _plain(match[1])
+
+
+def _plain(name: bytes) -> str:
+    parts: list[str] = []
+    for part in name.decode("utf-8", "replace").replace("\\", "/").split("/"):
+        if part == "..":
+            del parts[-1:]
+        elif part not in ("", "."):
+            parts.append(part)
+    return "/".join(parts)
+
+
+def reachable(start: Iterable[str], edges: Mapping[str, Collection[str]]) -> set[str]:
+    """Where edges lead from the start, which is part of it."""
+    found = set(start)
+    left = list(found)
+    while left:
+        for path in edges.get(left.pop(), ()):
+            if path not in found:
+                found.add(path)
+                left.append(path)
+    return found
