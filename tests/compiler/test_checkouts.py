@@ -62,6 +62,7 @@ class RecordingEngine:
 
 class RecordingBackend(ToyBackend):
     stays = True
+    caveat = ""
 
     def __init__(self) -> None:
         super().__init__()

@@ -220,6 +220,11 @@ class FollowingBackend(KnowingBackend, Protocol):
         """Whether the engine of a build is worth keeping for the updates after it."""
         ...
 
+    @property
+    def caveat(self) -> str:
+        """What an update that was followed may miss; empty when nothing is known of."""
+        ...
+
     def engine(self, root: Path, *, trusted: bool) -> Engine:
         """Start the engine on the checkout at `root`; `sync` comes first."""
         ...

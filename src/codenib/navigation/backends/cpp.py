@@ -51,6 +51,7 @@ class CppBackend:
     group = "cpp"
     languages = frozenset({"c", "cpp"})
     stays = True
+    caveat = ""
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools

@@ -37,6 +37,7 @@ class GoBackend:
     group = "go"
     languages = frozenset({"go"})
     stays = True
+    caveat = ""
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools

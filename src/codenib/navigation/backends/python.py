@@ -34,6 +34,7 @@ class PythonBackend:
     group = "python"
     languages = frozenset({"python"})
     stays = False
+    caveat = ""
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools

@@ -37,6 +37,7 @@ class RustBackend:
     group = "rust"
     languages = frozenset({"rust"})
     stays = True
+    caveat = ""
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools

@@ -42,6 +42,7 @@ class TypeScriptBackend:
     group = "typescript"
     languages = frozenset({"typescript", "tsx", "javascript"})
     stays = True
+    caveat = "types that two files share by structure alone"
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools

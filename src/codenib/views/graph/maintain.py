@@ -21,7 +21,15 @@ from codenib.views.graph.follow import Arm, Change, Desk, Follower
 from codenib.views.graph.groups import Made, Produce, by_group, make_group, matters
 from codenib.views.graph.profile import SYNTACTIC, Makers, identify
 from codenib.views.graph.read import GroupFacts
-from codenib.views.graph.update import BY_REBUILDING, FOLLOWED, KEPT, REBUILT, GraphUpdate, GroupUpdate
+from codenib.views.graph.update import (
+    BY_CONSTRUCTION,
+    BY_REBUILDING,
+    FOLLOWED,
+    KEPT,
+    REBUILT,
+    GraphUpdate,
+    GroupUpdate,
+)
 
 
 class WorkDesk(Desk, Protocol):
@@ -100,6 +108,8 @@ class GroupMaintainer:
             follower = Follower(backend, self._desk, base.facts, contents, self._arm)
             done = tuple(follower.follow(change, report))
             report.how = FOLLOWED
+            if backend.caveat:
+                report.confidence = f"{BY_CONSTRUCTION}, but for {backend.caveat}"
             made = Made(GroupFacts(group, base.about.backend, len(done), True, base.about.error), done)
         except (CannotMaintain, ProviderError) as error:
             self._desk.turn(self._desk.after)
