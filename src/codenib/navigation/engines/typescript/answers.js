@@ -32,9 +32,11 @@ class Answers {
       (ts.isConstructorDeclaration(node) && node.parent.name) || node,
     );
     if (!symbol) return this.isResolvedModule(program, node) ? alone(ts, node) : null;
-    if (symbol.escapedName === 'export=') return `module ${ts.getSymbolId(symbol.parent)}`;
+    if (symbol.escapedName === 'export=')
+      return this.moduleQuestion(program, symbol.parent, `module ${ts.getSymbolId(symbol.parent)}`);
     const module = this.isFileModule(symbol) ? ts.getSymbolId(symbol) : 0;
-    if (module && !(symbol.flags & ts.SymbolFlags.Transient)) return `module of ${module}`;
+    if (module && !(symbol.flags & ts.SymbolFlags.Transient))
+      return this.moduleQuestion(program, symbol, `module of ${module}`);
     if (node.kind === K.DefaultKeyword) return alone(ts, node);
     return this.symbolQuestion(program, checker, symbol, node, module);
   }
@@ -76,6 +78,13 @@ class Answers {
     );
   }
 
+  /** Notes which file a question is about: any file that imports it gives it a member. */
+  moduleQuestion(program, symbol, question) {
+    for (const each of symbol.declarations || [])
+      if (this.ts.isSourceFile(each)) add(this.memory(program).named, ` ${each.fileName}`, question);
+    return question;
+  }
+
   symbolQuestion(program, checker, original, node, module) {
     const { ts, core } = this;
     const aliased = core.nib.getMergedAliasedSymbolOfNamespaceExportDeclaration(node, original, checker);
@@ -97,6 +106,8 @@ class Answers {
       ids,
     ].join('|');
     for (const each of left) add(this.memory(program).covered, this.search.keyOf(each), question);
+    if (module) this.moduleQuestion(program, original, question);
+    if (!scope || ts.isSourceFile(scope)) add(this.memory(program).named, symbol.escapedName, question);
     const isPlain = !kind && !module && !aliased && symbols.length === 1 && symbols[0] === symbol;
     return isPlain ? this.importQuestion(program, checker, symbol, meaning, question) : question;
   }
@@ -143,6 +154,7 @@ class Answers {
           firsts: new Map(),
           sought: new Map(), // a symbol to the questions whose search looks for it
           covered: new Map(), // a symbol to the questions that leave it out
+          named: new Map(), // a name, or a blank and a file, to the questions about it that cross files
         }),
       );
     return memory;
@@ -209,15 +221,20 @@ class Answers {
     return groups;
   }
 
-  /** What is known of files that the edit does not reach, and what a search of the others finds. */
+  /**
+   * What is known of files that the edit does not reach, and what a search of the others finds. A search that
+   * does not come past the token that asks went astray: then all files are searched.
+   */
   renew(program, asked, position, following, stale) {
     this.search.only = new Set(following.files);
+    this.search.relays.add(asked);
     let found;
     try {
       found = this.searchOnce(program, asked, position);
     } finally {
       this.search.only = null;
     }
+    if (!holdsNode(found, asked)) return this.searchFor(program, asked, position);
     const part = (groups, isReached) =>
       groups
         .map(({ definition, references }) => ({
@@ -225,12 +242,7 @@ class Answers {
           references: references.filter((each) => following.reaches(each.fileName) === isReached),
         }))
         .filter(({ references }) => references.length);
-    const groups = [...part(stale, false), ...part(found, true)];
-    const isMissing =
-      this.ts.isIdentifier(asked) &&
-      following.reaches(asked.getSourceFile().fileName) &&
-      !groups.some(({ references }) => references.some((each) => each.node === asked));
-    return isMissing ? this.searchFor(program, asked, position) : groups;
+    return [...part(stale, false), ...part(found, true)];
   }
 
   /**
@@ -239,11 +251,7 @@ class Answers {
    */
   searchFor(program, node, position) {
     const groups = this.searchOnce(program, node, position);
-    if (
-      !this.ts.isIdentifier(node) ||
-      groups.some(({ references }) => references.some((each) => each.node === node))
-    )
-      return groups;
+    if (!this.ts.isIdentifier(node) || holdsNode(groups, node)) return groups;
     return this.search.forget(program.getTypeChecker(), node.text)
       ? this.searchOnce(program, node, position)
       : groups;
@@ -301,6 +309,10 @@ function spanOf(ts, node, file) {
     end -= 1;
   }
   return { start, length: end - start };
+}
+
+function holdsNode(groups, node) {
+  return groups.some(({ references }) => references.some((each) => each.node === node));
 }
 
 function isImportName(ts, node) {

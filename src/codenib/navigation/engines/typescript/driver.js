@@ -15,6 +15,7 @@ const { Answers, spanOf } = require('./answers.js');
 const { Server } = require('./server.js');
 const { Facts } = require('./facts.js');
 const { Sheet } = require('./ledger.js');
+const { Check } = require('./check.js');
 const { Layout } = require('./layout.js');
 const { Reach, splitByGlobals } = require('./reach.js');
 const { nodeReader, roleReader, qualifiedName } = require('./nodes.js');
@@ -47,6 +48,7 @@ class Driver {
     this.paths = paths;
     this.index = new Map(paths.map((each, at) => [root + '/' + each, at]));
     this.facts = new Facts(paths);
+    this.check = new Check(answers, this.facts, this.index);
     this.report = report;
     this.done = 0;
     this.outside = new Map();
@@ -141,8 +143,10 @@ class Driver {
     own.lines = sheet.lines;
     own.nodes = sheet.nodes.slice();
     own.relations = sheet.relations.map(([kind, source, to]) => [kind, this.at(source), this.at(to)]);
+    const following = this.answers.following.get(program);
     for (const token of sheet.tokens) {
       const set = this.setOf(project, program, token, situation);
+      if (following && set >= 0) this.check.token(following, program, sheet.file, token, set);
       if (set < 0 && !token.isNeeded && !token.definitions.length) continue;
       this.facts.ask(
         index,

@@ -64,6 +64,20 @@ class Facts {
     return this.sets.push(sorted) - 1;
   }
 
+  /** Whether a set has the occurrence at a span of a file. */
+  holds(set, file, start, end) {
+    const id = this.spans[file].get(start * 1048576 + Math.min(end - start, 1048575));
+    if (id === undefined) return false;
+    const ids = this.sets[set];
+    let [low, high] = [0, ids.length - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ids[middle] < id) low = middle + 1;
+      else high = middle;
+    }
+    return ids[low] === id;
+  }
+
   /** Records an asked token: its roles, its definitions and the set that its references are (-1: none). */
   ask(file, start, end, name, roles, definitions, set) {
     const id = this.occurrence(file, start, end);

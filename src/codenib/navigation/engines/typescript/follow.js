@@ -60,6 +60,8 @@ class Following {
     if (wide) return this.decline(`${wide} declares for other modules`);
     if (!this.spread(edited))
       return this.decline(`${this.why.size} of ${this.asked.size} files may answer differently`);
+    const mixed = [...this.why.keys()].find((path) => this.isMixed(path));
+    if (mixed) return this.decline(`${mixed} exports a whole and its parts`);
     this.files = [...this.why.keys()].map((path) => now.get(path));
     this.names = new Set(this.files.map((file) => file.fileName));
     for (const path of this.removed) this.names.add(old.get(path).fileName);
@@ -89,6 +91,14 @@ class Following {
       file ? this.augmentations(file) : '',
     );
     return old !== now;
+  }
+
+  /** Whether what the engine makes of a file's exports depends on the order of questions. */
+  isMixed(path) {
+    return [this.old.get(path), this.now.get(path)].some((file) => {
+      const symbols = file && file.commonJsModuleIndicator && file.symbol && file.symbol.exports;
+      return !!symbols && symbols.has('export=') && symbols.size > 1;
+    });
   }
 
   augmentations(file) {
@@ -214,6 +224,7 @@ class Following {
       firsts: old.firsts,
       sought: old.sought,
       covered: old.covered,
+      named: old.named,
     });
     for (const [question, groups] of old.groups) {
       const isHit =
@@ -264,10 +275,50 @@ class Following {
           for (const key of quietly(() => this.targetsOf(checker, token)) || []) touch(key);
         }
       }
+      for (const name of quietly(() => this.crossing(checker, file, touch)) || [])
+        for (const question of memory.named.get(name) || []) this.unsettle(memory, question);
       for (const node of search.tokensOf(file).asked) {
         const question = quietly(() => answers.question(after, node));
         if (question) this.unsettle(memory, question);
       }
+    }
+  }
+
+  /**
+   * The names that a file imports and exports, and the files it imports them from: where modules export all of
+   * others a search compares names, not symbols. What such modules export by default is touched.
+   */
+  crossing(checker, file, touch) {
+    const { ts, after } = this;
+    const names = new Set();
+    for (const node of this.search.tokensOf(file).asked) {
+      const { parent } = node;
+      if (ts.isImportOrExportSpecifier(parent) || ts.isBindingElement(parent)) names.add(node.text);
+      if (!ts.isStringLiteralLike(node) || !ts.isModuleSpecifierLike(node)) continue;
+      const found = after.getResolvedModuleFromModuleSpecifier(node);
+      if (found && found.resolvedModule) names.add(` ${found.resolvedModule.resolvedFileName}`);
+      this.touchDefaults(checker, checker.getSymbolAtLocation(node), touch);
+    }
+    return names;
+  }
+
+  touchDefaults(checker, start, touch) {
+    const seen = new Set();
+    for (const queue = [start]; queue.length; ) {
+      const module = queue.pop();
+      if (!module || !module.exports || seen.has(module)) continue;
+      seen.add(module);
+      for (const name of ['default', 'export=']) {
+        let symbol = module.exports.get(name);
+        for (let steps = 0; symbol && steps < 20; steps++) {
+          touch(this.search.keyOf(symbol));
+          symbol =
+            symbol.flags & this.ts.SymbolFlags.Alias ? checker.getImmediateAliasedSymbol(symbol) : undefined;
+        }
+      }
+      const all = module.exports.get('__export');
+      for (const each of (all && all.declarations) || [])
+        if (each.moduleSpecifier) queue.push(checker.getSymbolAtLocation(each.moduleSpecifier));
     }
   }
 

@@ -81,6 +81,15 @@ class Ledger {
     this.reasons = [];
   }
 
+  /** Starts the run again with nothing known. */
+  forget(reason) {
+    this.programs = new Map();
+    this.files = new Map();
+    this.engine.search.elder = null;
+    this.begin(this.edited);
+    this.reasons.push(reason);
+  }
+
   /** The program that stands for the one just loaded: the same one, if it is known already. */
   enter(name, loaded) {
     const known = this.entered.get(name);

@@ -16,7 +16,7 @@ class Search {
     this.tokensOf = null;
     this.only = null; // the files that a search visits; null: all
     this.noted = null; // the symbols that a search looked for
-    this.relays = new WeakSet(); // tokens from which a search goes on to other files, and their files
+    this.relays = new WeakSet(); // tokens from which a search went on to other files
     this.elder = null; // the checker before the edit, and the files that it still answers for
   }
 
@@ -56,10 +56,7 @@ class Search {
       positions: (file, search, container, state) =>
         this.positions(state.checker, file, search.text, this.keysOf(search.allSearchSymbols), container),
       token: (file, position) => this.token(file, position),
-      relay: (node) => {
-        this.relays.add(node);
-        this.relays.add(node.getSourceFile());
-      },
+      relay: (node) => this.relays.add(node),
     };
   }
 
@@ -105,26 +102,12 @@ class Search {
 
   /** The files, in the program's order, that have a token related to one of `symbols`. */
   files(checker, sourceFiles, text, symbols) {
-    if (this.only) return this.someFiles(checker, sourceFiles, text, symbols);
     const spread = this.spread(checker, sourceFiles, text);
     const always = spread.get(null);
     if (symbols.length === 1 && !always) return spread.get(symbols[0])?.files || [];
     const found = new Set(always?.files);
     for (const symbol of symbols) for (const file of spread.get(symbol)?.files || []) found.add(file);
     return found.size < 2 ? [...found] : sourceFiles.filter((file) => found.has(file));
-  }
-
-  /** The same where only some files are searched: beside these, those from which the search goes on. */
-  someFiles(checker, sourceFiles, text, symbols) {
-    const { only } = this;
-    this.only = null;
-    try {
-      return this.files(checker, sourceFiles, text, symbols).filter(
-        (file) => this.relays.has(file) || only.has(file),
-      );
-    } finally {
-      this.only = only;
-    }
   }
 
   /** For one name: each symbol with the files that it occurs in and the number of its tokens. */
@@ -161,8 +144,6 @@ class Search {
 
   positions(checker, file, text, symbols, container) {
     if (this.isLibrary(file)) return [];
-    const isPart = this.only && !this.only.has(file);
-    if (isPart && !this.relays.has(file)) return [];
     const postings = this.postings(checker, file, text);
     let found;
     if (symbols.length === 1) found = postings.get(symbols[0]) || [];
@@ -173,10 +154,31 @@ class Search {
     }
     const always = postings.get(null);
     if (always) found = [...new Set([...found, ...always])].sort((a, b) => a - b);
-    if (isPart) found = found.filter((position) => this.relays.has(this.token(file, position)));
+    if (this.only && !this.only.has(file))
+      found = found.filter((position) => this.isRelay(this.token(file, position)));
     return container === file
       ? found
       : found.filter((position) => position >= container.pos && position <= container.end);
+  }
+
+  /**
+   * Whether a search may go on to other files from a token: an import, an export, or a name that is exported
+   * where it is declared. Told by syntax: a search from elsewhere may have come past without going on.
+   */
+  isRelay(token) {
+    const { ts } = this;
+    if (!token || this.relays.has(token)) return true;
+    const { parent } = token;
+    if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent) || ts.isImportClause(parent)) return true;
+    if (ts.isNamespaceImport(parent) || ts.isNamespaceExport(parent) || ts.isImportEqualsDeclaration(parent))
+      return true;
+    if (ts.isBindingElement(parent) || ts.isJSDocTypedefTag(parent) || ts.isJSDocCallbackTag(parent))
+      return true;
+    for (const each of [parent, parent.parent || parent])
+      if (ts.isExportAssignment(each) || (ts.isBinaryExpression(each) && ts.isInJSFile(token))) return true;
+    return ts.canHaveModifiers(parent) || ts.isVariableDeclaration(parent)
+      ? (ts.getCombinedModifierFlags(parent) & ts.ModifierFlags.Export) !== 0
+      : false;
   }
 
   /** The positions of `text` in a file by related symbol; under null those that every search must see. */

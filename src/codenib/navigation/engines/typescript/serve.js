@@ -12,6 +12,7 @@ const crypto = require('crypto');
 const fs = require('fs');
 const path = require('path');
 const readline = require('readline');
+const { Disagreement } = require('./check.js');
 const { Driver, Engine } = require('./driver.js');
 const { Kept } = require('./kept.js');
 const { Ledger } = require('./ledger.js');
@@ -52,8 +53,7 @@ class Service {
 
   /** The lines that differ from those given last, or all; and the files whose lines do not. */
   collect(paths, anew) {
-    this.ledger.begin(this.edited);
-    const facts = new Driver(this.engine, paths, () => {}, this.ledger).run();
+    const facts = this.facts(paths);
     const [lines, sums, same] = [new Map(), new Map(), []];
     let at = 0;
     for (const { make, print } of facts.sheets(true)) {
@@ -71,6 +71,18 @@ class Service {
     this.edited = new Set();
     this.sums = sums;
     return { lines, same, report: { asked: this.ledger.asked, reasons: this.ledger.reasons } };
+  }
+
+  facts(paths) {
+    const run = () => new Driver(this.engine, paths, () => {}, this.ledger).run();
+    this.ledger.begin(this.edited);
+    try {
+      return run();
+    } catch (error) {
+      if (!(error instanceof Disagreement)) throw error;
+      this.ledger.forget(error.message);
+      return run();
+    }
   }
 }
 

@@ -10,7 +10,7 @@
 
 const MOST = 4000;
 /** Members that the language itself uses. */
-const UNWRITTEN = new Set(['then', 'next', 'children', 'constructor', 'prototype', '__proto__']);
+const UNWRITTEN = new Set(['then', 'next', 'children', 'constructor', 'prototype', '__proto__', '__esModule']);
 
 class Surface {
   /** `dirty`: the files (by path) whose types are written out. */
@@ -31,7 +31,9 @@ class Surface {
     this.queue = [];
     this.seen = new Set();
     const module = file.symbol && checker.getSymbolAtLocation(file);
+    this.add(' kind', `${!!module} ${!!file.commonJsModuleIndicator} ${!!file.externalModuleIndicator}`);
     if (module) {
+      this.passed(module, '', new Set());
       for (const each of checker.getExportsOfModule(module)) this.enqueue(each, true);
       for (const [name, each] of module.exports || []) if (name === 'export=') this.enqueue(each, true);
       const whole = checker.resolveExternalModuleSymbol(module);
@@ -43,6 +45,32 @@ class Surface {
       for (const each of file.locals.values()) this.enqueue(checker.getMergedSymbol(each), true);
     while (this.queue.length) this.describe(this.queue.shift());
     return this.left < 0 ? null : this.entries;
+  }
+
+  /**
+   * Names by which a search comes past this module: those of all that it exports from others, hidden ones
+   * too, and what default exports are called at home.
+   */
+  passed(module, from, seen) {
+    if (!module || !module.exports || seen.has(module)) return;
+    seen.add(module);
+    for (const [name, symbol] of module.exports) {
+      if (name === '__export') continue;
+      if (from) this.add(this.nameOf(symbol), `from ${from}`);
+      if (name !== 'default' && name !== 'export=') continue;
+      const target =
+        symbol.flags & this.ts.SymbolFlags.Alias ? this.checker.getImmediateAliasedSymbol(symbol) : undefined;
+      const home = target || (symbol.valueDeclaration && symbol.valueDeclaration.localSymbol);
+      if (home) this.add(String(home.escapedName), `at home in ${from} ${this.key(home)}`);
+    }
+    const all = module.exports.get('__export');
+    for (const { moduleSpecifier } of (all && all.declarations) || [])
+      if (moduleSpecifier)
+        this.passed(
+          this.checker.getSymbolAtLocation(moduleSpecifier),
+          `${from} ${moduleSpecifier.text}`,
+          seen,
+        );
   }
 
   add(name, text) {
