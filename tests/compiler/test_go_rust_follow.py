@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
+from tests.navigation.backends.rust_project import MACROS
 
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
@@ -327,3 +328,73 @@ def test_a_rust_body_that_moves_others_derives_its_file_alone(
     repo, workspace = rust_project
     edit(repo, "src/price.rs", "pub trait Cost {", "// a line more\npub trait Cost {")
     assert [each.path for each in updated(workspace, "rust").rederived] == ["src/price.rs"]
+
+
+def test_rust_sees_a_test_that_comes_without_a_manifest(rust_project: tuple[GitRepo, Workspace]) -> None:
+    repo, workspace = rust_project
+    repo.write(
+        "tests/more.rs", "use shop::price::Price;\n\n#[test]\nfn more() { shop::Item::new(Price(1)); }\n"
+    )
+    assert updated(workspace, "rust").how == FOLLOWED
+    found = workspace.definition("tests/more.rs:4", name="new", provider="static")
+    assert [place.path for place in found.locations] == ["src/item.rs"]
+    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+    put(repo, "tests/more.rs", None)
+    edit(repo, "src/price.rs", "pub trait Cost {", "// a line more\npub trait Cost {")
+    assert updated(workspace, "rust").how == FOLLOWED
+    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+
+
+def test_rust_reads_no_more_of_an_edit_than_of_a_checkout(rust_project: tuple[GitRepo, Workspace]) -> None:
+    repo, workspace = rust_project
+    repo.write("README.md", "before\n")
+    edit(
+        repo,
+        "src/lib.rs",
+        "pub mod item;",
+        'pub const TEXT: &str = include_str!("../README.md");\npub mod item;',
+    )
+    updated(workspace, "rust")
+    repo.write("README.md", "after\n")
+    edit(repo, "src/price.rs", "pub trait Cost {", "// a line more\npub trait Cost {")
+    assert [each.path for each in updated(workspace, "rust").rederived] == ["src/price.rs"]
+    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+
+
+def test_rust_lets_go_of_a_package_that_leaves_the_workspace(tmp_path: Path) -> None:
+    need("rust")
+    repo = GitRepo(tmp_path / "many")
+    members = '[workspace]\nresolver = "2"\nmembers = ["one", "two"]\n'
+    repo.write("Cargo.toml", members)
+    for name in ("one", "two"):
+        repo.write(f"{name}/Cargo.toml", f'[package]\nname = "{name}"\nversion = "0.1.0"\nedition = "2021"\n')
+        repo.write(f"{name}/src/lib.rs", f"pub fn {name}() {{ helper() }}\n\nfn helper() {{}}\n")
+    repo.write("loose/alone.rs", "fn alone() { helper() }\n\nfn helper() {}\n")
+    repo.commit()
+    with Workspace(repo.path) as workspace:
+        workspace.index(GRAPH)
+        edit(repo, "loose/alone.rs", "fn alone()", "fn lonely()")
+        assert updated(workspace, "rust").how == FOLLOWED
+        assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+        repo.write("Cargo.toml", members.replace(', "two"', "") + 'exclude = ["two"]\n')
+        assert updated(workspace, "rust").how == FOLLOWED
+        assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+
+
+@pytest.mark.parametrize("trust", [False, True])
+def test_rust_follows_macros_and_build_scripts_where_they_do_not_run(tmp_path: Path, trust: bool) -> None:
+    need("rust")
+    repo = GitRepo(tmp_path / "user")
+    for path, text in MACROS.items():
+        put(repo, path, text)
+    repo.commit()
+    with Workspace(repo.path) as workspace:
+        workspace.index(GRAPH, trust=trust)
+        for path, old, new in [
+            ("maker/src/lib.rs", "pub fn pick", "fn other() {}\n\n#[proc_macro]\npub fn peck"),
+            ("build.rs", "fn main() {", "fn main() {\n    let _ = 1;"),
+        ]:
+            edit(repo, path, old, new)
+            done = updated(workspace, "rust")
+            assert (done.how, path in done.why) == ((REBUILT, True) if trust else (FOLLOWED, False))
+            assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []

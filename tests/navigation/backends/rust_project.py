@@ -89,6 +89,20 @@ FILES = {
             fn area(&self) -> u32 { crate::made() * self.radius }
         }
         impl From<u32> for Circle { fn from(radius: u32) -> Circle { Circle { radius } } }
+
+        pub trait Holds { type Held; fn held() -> u32; }
+        pub struct Ring;
+        impl Holds for Ring {
+            type Held = Circle;
+            fn held() -> u32 { Self::Held::unit().radius + <Self as Holds>::Held::of(2).radius }
+        }
+        impl Circle {
+            pub fn unit() -> Self { Self::of(1) }
+            fn of(radius: u32) -> Circle { assert!(Self::none().is_none()); Self { radius } }
+            fn none() -> Option<Self> { None }
+        }
+        macro_rules! build { ($kind:ident) => { $kind::unit() } }
+        pub fn built() -> u32 { build!(Circle).radius + crate::Disc::unit().radius }
     """,
     "app/Cargo.toml": """
         [package]

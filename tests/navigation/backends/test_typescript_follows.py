@@ -264,6 +264,79 @@ def test_a_file_that_came_or_went_is_followed(project: Project) -> None:
     assert project.lines == project.rebuilt()
 
 
+#: Steps of a project: texts by path, None for a file that goes. Each showed once what a kept answer missed.
+CHAINS: dict[str, list[dict[str, str | None]]] = {
+    "an importer that came asks for an export that is edited later": [
+        {
+            "src/header.tsx": "export function Header() { return null }\n",
+            "src/home.tsx": "import { Header } from './header';\nexport const home = <Header />;\n",
+        },
+        {"src/about.tsx": "import { Header } from './header';\nexport const about = <Header />;\n"},
+        {"src/header.tsx": "const line = 1;\nexport function Header() { return <b>{line}</b> }\n"},
+    ],
+    "a name that another module hides": [
+        {
+            "src/inner.ts": "class log { size = 1 }\nexport default log;\nlog.name;\n",
+            "src/outer.ts": "export class log { size = 2 }\nexport * from './inner';\n",
+        },
+        {"src/user.ts": "import type { log } from './outer';\nlet one: log;\n"},
+        {"src/user.ts": None},
+    ],
+    "a module begins to export all of another that has a name of its own": [
+        {
+            "src/inner.ts": "export const log = [1];\nexport const other = 1;\n",
+            "src/outer.ts": "function log() { return 1 }\nexport { log };\n",
+            "src/user.ts": "import { log } from './outer';\nlog();\n",
+        },
+        {"src/outer.ts": "function log() { return 1 }\nexport { log };\nexport * from './inner';\n"},
+        {"src/outer.ts": "function log() { return 1 }\nexport { log };\n"},
+    ],
+    "a file requires one that exports a whole and a part": [
+        {
+            "js/whole.js": "const part = 1;\nmodule.exports.part = part;\nfunction make() { return part }\n"
+            "module.exports = make;\n",
+        },
+        {"js/user.js": "const make = require('./whole');\nmake();\n"},
+        {"js/whole.js": "function make() { return 2 }\nmodule.exports = make;\n"},
+    ],
+    "a module becomes an empty script": [
+        {
+            "js/parts.js": "const part = 1;\nmodule.exports.part = part;\n",
+            "js/user.js": "import parts from './parts';\nparts.part;\n",
+        },
+        {"js/parts.js": "\n"},
+        {"js/parts.js": "export default 1;\n"},
+    ],
+}
+
+
+@pytest.mark.tools
+@pytest.mark.parametrize("steps", CHAINS.values(), ids=CHAINS.keys())
+def test_lines_after_each_step_of_a_chain_are_those_of_a_run_from_nothing(
+    backend: TypeScriptBackend, tmp_path: Path, steps: list[dict[str, str | None]]
+) -> None:
+    root = tmp_path.resolve()
+    (root / "src").mkdir()
+    (root / "src/tsconfig.json").write_text('{"compilerOptions": {"strict": true, "jsx": "preserve"}}')
+    engine = backend.engine(root, trusted=False)
+    lines: dict[str, bytes] = {}
+    for step in steps:
+        for path, text in step.items():
+            place = root / path
+            place.parent.mkdir(exist_ok=True)
+            if text is None:
+                place.unlink()
+            else:
+                place.write_text(text, encoding="utf-8")
+        paths = sorted(str(each.relative_to(root)) for each in root.glob("*/*.*s*") if each.suffix != ".json")
+        engine.sync(paths, list(step))
+        found, _ = engine.differing(paths, anew=not lines)
+        lines = {path: found.get(path) or lines[path] for path in paths}
+        made = backend.produce(root, paths, lambda *_: None, trusted=False)
+        assert lines == dict(zip(paths, made, strict=True))
+    engine.close()
+
+
 @pytest.mark.tools
 def test_the_same_files_again_give_no_line(project: Project) -> None:
     assert project.follow(["src/use.ts"]) == set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import threading
 from collections import deque
@@ -27,7 +28,7 @@ _TOOL = "rust-facts"
 _INSTALL = "codenib tools install rust"
 # An engine that panics in one place of a thousand still says nearly all; more is a broken result.
 _FAILURES = 0.01
-_SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json", "build.rs"})
+_SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json"})
 _MANIFESTS = frozenset({"Cargo.toml", "Cargo.lock"})
 
 
@@ -81,16 +82,14 @@ class RustBackend:
             json.dumps(settings(root, trusted=trusted)),
         ]
         added = environment(self._tools.root / "cargo-target", trusted=trusted)
-        return RustEngine("Rust", [*command, "serve"], _INSTALL, added)
+        return RustEngine("Rust", [*command, "serve"], _INSTALL, added, root if trusted else None)
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
-        """Settings decide what is built, and a crate of macros is built before it can be asked."""
+        """Settings decide what is built."""
         name = path.rpartition("/")[2]
         there = before is not None and after is not None
         if name in _SETTINGS or "/.cargo/" in f"/{path}" or (name == "Cargo.toml" and not there):
             return f"{path} decides what is built"
-        if path.endswith(".rs") and _makes_macros(root, root / path):
-            return f"{path} belongs to a crate of procedural macros"
         return ""
 
     def rereads(self, path: str) -> bool:
@@ -102,6 +101,27 @@ class RustEngine(ResidentEngine):
     """The resident engine. It keeps what still holds after an edit, so all files are asked each time."""
 
     whole = True
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        hint: str,
+        environment: Mapping[str, str],
+        built: Path | None,
+    ) -> None:
+        """`built` is the checkout where build scripts and procedural macros run: a new engine builds them."""
+        self._built = built
+        self._started = False
+        super().__init__(name, command, hint, environment)
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        if self._built is not None and self._started:
+            for path in changed:
+                if why := _runs(self._built, path):
+                    raise self._failed(why)
+        super().sync(files, changed)
+        self._started = True
 
     def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
         summary: dict[str, int] = {}
@@ -115,11 +135,21 @@ class RustEngine(ResidentEngine):
         _check(summary, (), count, len(paths))
 
 
+def _runs(root: Path, path: str) -> str:
+    """Why a file's contents run before anything can be asked, where they do."""
+    if not path.endswith(".rs"):
+        return ""
+    if path.rpartition("/")[2] == "build.rs":
+        return f"{path} is a build script"
+    return f"{path} belongs to a crate of procedural macros" if _makes_macros(root, root / path) else ""
+
+
 def _makes_macros(root: Path, path: Path) -> bool:
     """Whether the nearest package above a file makes procedural macros."""
     for folder in path.parents:
         if (folder / "Cargo.toml").is_file():
-            return b"proc-macro = true" in (folder / "Cargo.toml").read_bytes()
+            text = (folder / "Cargo.toml").read_bytes()
+            return re.search(rb"proc[-_]macro[\"']?\s*(=\s*true|\])", text) is not None
         if folder == root:
             break
     return False

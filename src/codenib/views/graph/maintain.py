@@ -112,9 +112,9 @@ class GroupMaintainer:
                 report.confidence = f"{BY_CONSTRUCTION}, but for {backend.caveat}"
             made = Made(GroupFacts(group, base.about.backend, len(done), True, base.about.error), done)
         except (CannotMaintain, ProviderError) as error:
-            self._desk.turn(self._desk.after)
             if why or isinstance(error, ProviderError):
-                self._desk.drop(group)
+                self._desk.drop(group)  # first: an engine that failed cannot be told of files any more
+            self._desk.turn(self._desk.after)
             report.how, report.why, report.confidence = REBUILT, error.message, BY_REBUILDING
             made = make_group(group, backends, self._produce, self._desk.root, files)
         report.seconds = time.perf_counter() - started - report.start_s

@@ -20,7 +20,7 @@ use syntax::{
 
 use crate::{
     check::{checking, same_definitions},
-    index::Lister,
+    index::{Lister, Mention},
     items::{Item, Relation, items},
     memo::stays_in_file,
     refs::References,
@@ -67,7 +67,7 @@ pub struct Answer {
     pub goals: Vec<Goal>,
     pub asks: Vec<Definition>,
     /// The definitions of common kinds that this token is a reference of, and where the engine shows it.
-    pub listed: Vec<(Definition, FileRange)>,
+    pub listed: Vec<Mention>,
     /// A link in a comment: references start from what it leads to.
     pub link: bool,
 }
@@ -150,8 +150,7 @@ impl<'db> Asker<'db> {
             return None;
         }
         let roles = shown.first().map_or(0, roles::roles);
-        let bare = token.text().trim_start_matches("r#");
-        let listed = names.iter().flat_map(|name| self.index.listed(&self.sema, name, bare)).collect();
+        let listed = names.iter().flat_map(|name| self.index.listed(&self.sema, name, token)).collect();
         Some(Answer { range: token.text_range(), roles, goals, asks, listed, link: false })
     }
 
@@ -242,7 +241,7 @@ impl<'db> Asker<'db> {
             let def = resolution.either(Definition::from, Definition::from);
             let (place, written) = (FileRange { file_id: file, range }, &token.text()[range - start]);
             let listed = match self.index.formatted(self.sema.db, def, place, written) {
-                true => vec![(def, place)],
+                true => vec![(def, place, true)],
                 false => vec![],
             };
             let goals = vec![Goal::Definition(def)];

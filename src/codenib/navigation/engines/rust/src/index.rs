@@ -12,15 +12,20 @@ use ide_db::{
     FxHashMap, RootDatabase,
     defs::{Definition, NameClass, NameRefClass},
 };
-use syntax::{AstNode, ast};
+use syntax::{AstNode, SyntaxNode, SyntaxToken, T, ast};
 
 /// A shorter name of a function without `self` is searched by its type's name, which may find less.
 const SHORT: usize = 7;
+
+/// A definition, where it is named, and whether the engine's search finds it there for sure.
+pub type Mention = (Definition, FileRange, bool);
 
 #[derive(Default)]
 pub struct Lister {
     in_trait: FxHashMap<Definition, Option<Definition>>,
     names: FxHashMap<Definition, Option<String>>,
+    /// The name of the type of a short function; None for everything else.
+    types: FxHashMap<Definition, Option<String>>,
 }
 
 impl Lister {
@@ -28,8 +33,9 @@ impl Lister {
         &mut self,
         sema: &Semantics<'_, RootDatabase>,
         name: &ast::NameLike,
-        text: &str,
-    ) -> Vec<(Definition, FileRange)> {
+        token: &SyntaxToken,
+    ) -> Vec<Mention> {
+        let text = token.text().trim_start_matches("r#");
         let mut found: Vec<Definition> = match name {
             ast::NameLike::NameRef(name) => match NameRefClass::classify(sema, name) {
                 // `Self` in the declaration of a type is no reference for the engine, in an `impl` it is.
@@ -55,7 +61,7 @@ impl Lister {
         if let Some(other) = found.first().and_then(|def| self.in_trait(sema.db, *def)) {
             found.push(other);
         }
-        found.retain(|def| is_indexed(sema.db, *def));
+        found.retain(|def| is_indexed(sema.db, *def) || self.short_type(sema.db, *def).is_some());
         if found.is_empty() {
             return vec![];
         }
@@ -63,7 +69,32 @@ impl Lister {
         let range = sema.original_range(name.syntax());
         let place = FileRange { file_id: range.file_id.file_id(sema.db), range: range.range };
         found.retain(|def| self.is_written(sema.db, *def, text, place));
-        found.into_iter().map(|def| (def, place)).collect()
+        found.into_iter().map(|def| (def, place, self.is_sure(sema, def, name, token))).collect()
+    }
+
+    /// A short function is found where its path holds the name of its type, or `Self` in an `impl` for it.
+    /// Where another name of the type stands there, the engine may or may not know that name.
+    fn is_sure(
+        &mut self,
+        sema: &Semantics<'_, RootDatabase>,
+        def: Definition,
+        name: &ast::NameLike,
+        token: &SyntaxToken,
+    ) -> bool {
+        let Some(owner) = self.short_type(sema.db, def) else { return true };
+        let segment = name.syntax().parent().and_then(ast::PathSegment::cast);
+        let Some(path) = segment.map(|it| it.parent_path()) else { return false };
+        if names_in(path.syntax()).any(|it| bare(&it) == owner) {
+            return true;
+        }
+        let has_self = path.syntax().descendants_with_tokens().any(|it| it.kind() == T![Self]);
+        let is_for = |it: ast::Impl| it.self_ty().is_some_and(|ty| is_as_written(sema, ty.syntax(), owner));
+        has_self && token.parent_ancestors().filter_map(ast::Impl::cast).any(is_for)
+    }
+
+    fn short_type(&mut self, db: &RootDatabase, def: Definition) -> Option<&str> {
+        let found = self.types.entry(def).or_insert_with(|| short_type(db, def).map(|it| name_of(db, it)));
+        found.as_deref()
     }
 
     /// A name inside a format string.
@@ -120,7 +151,7 @@ pub fn is_indexed(db: &RootDatabase, def: Definition) -> bool {
             true
         }
         Definition::Const(_) | Definition::Static(_) | Definition::Macro(_) => true,
-        Definition::Function(_) => !is_short(db, def),
+        Definition::Function(_) => short_type(db, def).is_none(),
         _ => false,
     }
 }
@@ -135,12 +166,32 @@ fn stood_for(db: &RootDatabase, def: Definition, text: &str) -> Option<Definitio
     }
 }
 
-/// Does the engine search this function by its type's name, and the type's other names?
-pub fn is_short(db: &RootDatabase, def: Definition) -> bool {
-    let Definition::Function(function) = def else { return false };
-    let ItemContainer::Impl(implementation) = function.container(db) else { return false };
-    !function.has_self_param(db)
+/// The type of a function that the engine searches by its type's name, and the type's other names.
+pub fn short_type(db: &RootDatabase, def: Definition) -> Option<hir::Adt> {
+    let Definition::Function(function) = def else { return None };
+    let ItemContainer::Impl(implementation) = function.container(db) else { return None };
+    let short = !function.has_self_param(db)
         && implementation.trait_(db).is_none()
-        && function.name(db).as_str().len() <= SHORT
-        && implementation.self_ty(db).as_adt().is_some()
+        && function.name(db).as_str().len() <= SHORT;
+    if short { implementation.self_ty(db).as_adt() } else { None }
+}
+
+fn name_of(db: &RootDatabase, adt: hir::Adt) -> String {
+    adt.name(db).as_str().to_owned()
+}
+
+fn names_in(node: &SyntaxNode) -> impl Iterator<Item = String> {
+    node.descendants().filter_map(ast::NameLike::cast).map(|it| it.syntax().text().to_string())
+}
+
+fn bare(name: &str) -> &str {
+    name.trim_start_matches("r#")
+}
+
+/// Is the name in a type, where no macro makes something else of it?
+fn is_as_written(sema: &Semantics<'_, RootDatabase>, ty: &SyntaxNode, name: &str) -> bool {
+    let names = ty.descendants().filter_map(ast::NameRef::cast).filter(|it| bare(&it.text()) == name);
+    names
+        .filter_map(|it| it.ident_token())
+        .any(|it| sema.descend_into_macros_exact(it.clone()).as_slice() == [it])
 }

@@ -8,16 +8,22 @@ use std::{
 
 use anyhow::Context;
 use hir::{ProcMacrosBuilder, db::DefDatabase};
-use ide::AnalysisHost;
+use ide::{AnalysisHost, FileId, SourceRootId};
 use ide_db::{
     ChangeWithProcMacros, FxHashMap,
-    base_db::{ProcMacroLoadingError, ProcMacroPaths, salsa::Durability},
+    base_db::{
+        CrateGraphBuilder, ProcMacroLoadingError, ProcMacroPaths, SourceDatabase, SourceRoot,
+        salsa::Durability,
+    },
 };
 use load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use proc_macro_api::ProcMacroClient;
 use project_model::{ProjectWorkspace, ProjectWorkspaceKind};
 use rust_analyzer::config::{Config, ConfigChange, LinkedProject};
-use vfs::{AbsPath, AbsPathBuf, FileExcluded, Vfs, VfsPath, loader::Handle};
+use vfs::{
+    AbsPath, AbsPathBuf, FileExcluded, Vfs, VfsPath,
+    loader::{Entry, Handle},
+};
 
 pub struct Loaded {
     pub host: AnalysisHost,
@@ -26,17 +32,68 @@ pub struct Loaded {
     pub problems: Vec<String>,
     pub workspaces: usize,
     roots: SourceRootConfig,
+    /// What the host was told.
+    told: Told,
+    /// What is read of the disk; everything else is not part of the analysis, whatever happens to it.
+    entries: Vec<Entry>,
     settings: serde_json::Value,
-    manifests: Manifests,
+    shape: Shape,
 }
 
-/// The files that say what is built, and their contents.
-type Manifests = BTreeMap<PathBuf, Vec<u8>>;
+/// What a host was told besides the text of files. Whatever it is told counts as changed, so nothing is told twice.
+#[derive(Default)]
+struct Told {
+    roots: Vec<SourceRoot>,
+    /// The roots of the crates whose macros are told not to be run.
+    without_macros: Option<Vec<FileId>>,
+}
+
+impl Told {
+    fn roots(&mut self, host: &mut AnalysisHost, change: &mut ChangeWithProcMacros, now: Vec<SourceRoot>) {
+        let same = |(old, new): (&SourceRoot, &SourceRoot)| old.is_library == new.is_library;
+        if self.roots.len() != now.len() || !self.roots.iter().zip(&now).all(same) {
+            change.set_roots(now.clone());
+        } else {
+            let db = host.raw_database_mut();
+            for (index, (old, new)) in self.roots.iter().zip(&now).enumerate().filter(|(_, (a, b))| a != b) {
+                let id = SourceRootId(index as u32);
+                // As the engine itself has it.
+                let durability = if new.is_library { Durability::MEDIUM } else { Durability::LOW };
+                for file in new.iter().filter(|file| old.path_for_file(file).is_none()) {
+                    db.set_file_source_root_with_durability(file, id, durability);
+                }
+                db.set_source_root_with_durability(id, new.clone().into(), durability);
+            }
+        }
+        self.roots = now;
+    }
+
+    /// None where the host knows already that macros are not run.
+    fn without_macros(&mut self, graph: &CrateGraphBuilder) -> Option<ProcMacrosBuilder> {
+        let crates: Vec<FileId> = graph.iter().map(|krate| graph[krate].basic.root_file_id).collect();
+        if self.without_macros.as_ref() == Some(&crates) {
+            return None;
+        }
+        self.without_macros = Some(crates);
+        Some(graph.iter().map(|krate| (krate, Err(ProcMacroLoadingError::Disabled))).collect())
+    }
+}
+
+/// What decides which crates there are.
+#[derive(Default, PartialEq)]
+struct Shape {
+    manifests: BTreeMap<PathBuf, Vec<u8>>,
+    /// The files that Cargo takes for a target because of their place, and those that are one.
+    targets: BTreeSet<PathBuf>,
+    /// All files, where something did not load: one that comes may be what was missing.
+    all: BTreeSet<PathBuf>,
+}
 
 impl Loaded {
     /// Reads files again that changed, came or went on disk. What else was worked out stays, as far as it holds.
     pub fn read_again(&mut self, paths: &[AbsPathBuf]) {
-        for path in paths {
+        let is_read = |path: &&AbsPathBuf| self.entries.iter().any(|entry| entry.contains_file(path));
+        for path in paths.iter().filter(is_read) {
             self.vfs.set_file_contents(path.clone().into(), std::fs::read(path).ok());
         }
         let mut change = ChangeWithProcMacros::default();
@@ -45,31 +102,82 @@ impl Loaded {
             moved |= !matches!(file.change, vfs::Change::Modify(..));
             change.change_file(file.file_id, text_of(file.change));
         }
+        if change.source_change.files_changed.is_empty() {
+            return;
+        }
         if moved {
-            change.set_roots(self.roots.partition(&self.vfs));
+            self.told.roots(&mut self.host, &mut change, self.roots.partition(&self.vfs));
         }
         self.host.apply_change(change);
     }
 
-    /// Loads the workspaces again when a manifest of the folders of `names` is not what it was. Crates and files
-    /// that stay are not touched.
+    /// Reads what is no source file and can be included all the same: nobody tells which of these changed.
+    pub fn read_others(&mut self, root: &AbsPathBuf) {
+        let mut paths: BTreeSet<AbsPathBuf> = BTreeSet::new();
+        find_others(Path::new(root.as_str()), &mut paths);
+        let known = self.vfs.iter().filter_map(|(_, path)| path.as_path());
+        let known = known.filter(|path| path.starts_with(root) && is_other(Path::new(path.as_str())));
+        paths.extend(known.map(AbsPath::to_path_buf));
+        self.read_again(&paths.into_iter().collect::<Vec<_>>());
+    }
+
+    /// Loads the workspaces again when a manifest of the folders of `names` is not what it was, or a target came
+    /// or went. Crates and files that stay are not touched.
     pub fn load_again(&mut self, root: &AbsPathBuf, names: &[String]) -> anyhow::Result<()> {
-        let found = manifests(root, names);
-        if found == self.manifests {
+        if self.shape_of(root, names) == self.shape {
             return Ok(());
         }
         let (host, vfs) = (std::mem::take(&mut self.host), std::mem::take(&mut self.vfs));
-        *self = load_into(root, self.settings.clone(), host, vfs)?;
-        self.manifests = found;
+        let told = std::mem::take(&mut self.told);
+        *self = load_into(root, self.settings.clone(), host, vfs, told)?;
+        self.shape = self.shape_of(root, names);
         Ok(())
+    }
+
+    fn shape_of(&self, root: &AbsPathBuf, names: &[String]) -> Shape {
+        let all: BTreeSet<PathBuf> = names.iter().map(|name| Path::new(root.as_str()).join(name)).collect();
+        let db = self.host.raw_database();
+        let crates = hir::Crate::all(db).into_iter().map(|it| self.vfs.file_path(it.root_file(db)));
+        let crates: BTreeSet<PathBuf> =
+            crates.filter_map(|it| Some(PathBuf::from(it.as_path()?.as_str()))).collect();
+        let is_target = |path: &&PathBuf| is_found_by_place(path) || crates.contains(*path);
+        Shape {
+            manifests: manifests(root, names),
+            targets: all.iter().filter(is_target).cloned().collect(),
+            all: if self.problems.is_empty() { BTreeSet::new() } else { all },
+        }
     }
 }
 
+/// What the engine reads besides source files.
+fn is_other(path: &Path) -> bool {
+    path.extension().is_some_and(|it| it == "md" || it == "toml")
+}
+
+fn find_others(folder: &Path, found: &mut BTreeSet<AbsPathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => find_others(&path, found),
+            Ok(_) if is_other(&path) => found.extend(absolute(&path)),
+            _ => {}
+        }
+    }
+}
+
+/// May Cargo take this file for a target without being told?
+fn is_found_by_place(path: &Path) -> bool {
+    let folder = path.parent().and_then(Path::file_name).and_then(|it| it.to_str()).unwrap_or_default();
+    let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
+    matches!(folder, "bin" | "examples" | "tests" | "benches")
+        || matches!(name, "main.rs" | "lib.rs" | "build.rs")
+}
+
 /// The manifests in the folders of files and above them, as far as the root.
-fn manifests(root: &AbsPathBuf, names: &[String]) -> Manifests {
+fn manifests(root: &AbsPathBuf, names: &[String]) -> BTreeMap<PathBuf, Vec<u8>> {
     let folders: BTreeSet<&Path> =
         names.iter().flat_map(|name| Path::new(name).ancestors().skip(1)).collect();
-    let mut found = Manifests::new();
+    let mut found = BTreeMap::new();
     for folder in folders {
         for name in ["Cargo.toml", "Cargo.lock"] {
             let path = Path::new(root.as_str()).join(folder).join(name);
@@ -92,8 +200,8 @@ fn text_of(change: vfs::Change) -> Option<String> {
 pub fn load(root: &AbsPathBuf, settings: serde_json::Value, names: &[String]) -> anyhow::Result<Loaded> {
     let config = configure(root, settings.clone())?;
     let host = AnalysisHost::new(config.lru_parse_query_capacity());
-    let mut loaded = load_into(root, settings, host, Vfs::default())?;
-    loaded.manifests = manifests(root, names);
+    let mut loaded = load_into(root, settings, host, Vfs::default(), Told::default())?;
+    loaded.shape = loaded.shape_of(root, names);
     Ok(loaded)
 }
 
@@ -102,6 +210,7 @@ fn load_into(
     settings: serde_json::Value,
     mut host: AnalysisHost,
     mut vfs: Vfs,
+    mut told: Told,
 ) -> anyhow::Result<Loaded> {
     let config = configure(root, settings.clone())?;
     let mut problems = Vec::new();
@@ -113,29 +222,35 @@ fn load_into(
         run_build_scripts(&config, &mut workspaces, &mut problems);
     }
     let folders = ProjectFolders::new(&workspaces, &config.files().exclude, None);
-    read_files(&mut vfs, folders.load)?;
+    let entries = folders.load;
+    read_files(&mut vfs, entries.clone())?;
+    forget_others(&mut vfs, &entries);
     let attributes = config.expand_proc_attr_macros();
-    host.raw_database_mut().set_expand_proc_attr_macros_with_durability(attributes, Durability::HIGH);
+    if told.roots.is_empty() {
+        host.raw_database_mut().set_expand_proc_attr_macros_with_durability(attributes, Durability::HIGH);
+    }
     let mut change = ChangeWithProcMacros::default();
     for (_, file) in vfs.take_changes() {
         change.change_file(file.file_id, text_of(file.change));
     }
-    change.set_roots(folders.source_root_config.partition(&vfs));
+    told.roots(&mut host, &mut change, folders.source_root_config.partition(&vfs));
     let find = |path: &AbsPath| {
         let (file, excluded) = vfs.file_id(&VfsPath::from(path.to_path_buf()))?;
         (excluded == FileExcluded::No).then_some(file)
     };
     let (graph, macro_paths) = rust_analyzer::ws_to_crate_graph(&workspaces, config.extra_env(None), find);
     let macros = if config.expand_proc_macros() {
-        load_macros(&config, &workspaces, macro_paths, &mut problems)
+        Some(load_macros(&config, &workspaces, macro_paths, &mut problems))
     } else {
-        graph.iter().map(|krate| (krate, Err(ProcMacroLoadingError::Disabled))).collect()
+        told.without_macros(&graph)
     };
     change.set_crate_graph(graph);
-    change.set_proc_macros(macros);
+    if let Some(macros) = macros {
+        change.set_proc_macros(macros);
+    }
     host.apply_change(change);
     let (workspaces, roots) = (workspaces.len(), folders.source_root_config);
-    Ok(Loaded { host, vfs, problems, workspaces, roots, settings, manifests: Manifests::new() })
+    Ok(Loaded { host, vfs, problems, workspaces, roots, told, entries, settings, shape: Shape::default() })
 }
 
 fn configure(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Config> {
@@ -227,7 +342,19 @@ fn spawn_macro_server(config: &Config, workspace: &ProjectWorkspace) -> anyhow::
     Ok(ProcMacroClient::spawn(&path, &env, toolchain, config.proc_macro_num_processes())?)
 }
 
-fn read_files(vfs: &mut Vfs, entries: Vec<vfs::loader::Entry>) -> anyhow::Result<()> {
+/// What is read no longer, such as a package that left the workspace, is there no longer.
+fn forget_others(vfs: &mut Vfs, entries: &[Entry]) {
+    let is_read = |path: &VfsPath| {
+        path.as_path().is_some_and(|path| entries.iter().any(|entry| entry.contains_file(path)))
+    };
+    let others: Vec<VfsPath> =
+        vfs.iter().filter(|(_, path)| !is_read(path)).map(|(_, path)| path.clone()).collect();
+    for path in others {
+        vfs.set_file_contents(path, None);
+    }
+}
+
+fn read_files(vfs: &mut Vfs, entries: Vec<Entry>) -> anyhow::Result<()> {
     let (sender, receiver) = crossbeam_channel::unbounded();
     let mut loader = vfs_notify::NotifyHandle::spawn(sender);
     loader.set_config(vfs::loader::Config { version: 0, load: entries, watch: vec![] });

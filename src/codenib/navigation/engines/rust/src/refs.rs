@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use hir::{HasAttrs, MacroKind, Semantics, Visibility};
 use ide::{FileId, FileRange, ReferenceCategory, SearchScope, SourceRootId, SymbolKind, TextRange, TryToNav};
-use ide_db::{FxHashMap, RootDatabase, base_db::SourceDatabase, defs::Definition, search::FindUsages};
+use ide_db::{
+    FxHashMap, FxHashSet, RootDatabase, base_db::SourceDatabase, defs::Definition, search::FindUsages,
+};
 use syntax::{AstNode, ast::HasName};
 
 use crate::{
     ask::Nav,
-    index::{in_trait, is_indexed, is_short},
+    index::{Mention, in_trait, is_indexed, short_type},
     items::label,
 };
 
@@ -23,10 +25,15 @@ pub struct Listed {
     pub selves: FxHashMap<Definition, Vec<FileRange>>,
     /// Types and their other names, by how they are written.
     pub by_name: FxHashMap<String, Vec<Definition>>,
+    /// What is named in a way that the engine's search may not know.
+    pub unsure: FxHashSet<Definition>,
 }
 
 impl Listed {
-    pub fn add(&mut self, db: &RootDatabase, def: Definition, place: FileRange, is_self: bool) {
+    pub fn add(&mut self, db: &RootDatabase, (def, place, sure): Mention, is_self: bool) {
+        if !sure {
+            self.unsure.insert(def);
+        }
         if is_self {
             self.selves.entry(def).or_default().push(place);
             return;
@@ -70,6 +77,14 @@ impl Listed {
             }
         }
         found
+    }
+
+    /// The places of a function with a short name, where the engine's search is known to find all of them.
+    pub fn short(&self, db: &RootDatabase, def: Definition, reaches: &[Reach]) -> Option<Places> {
+        let found = self.of.get(&def).map_or(&[][..], Vec::as_slice);
+        let visible = |it: &FileRange| reaches.iter().all(|reach| reach.holds(db, it.file_id, it.range));
+        let sure = !self.unsure.contains(&def) && found.iter().all(visible);
+        sure.then(|| found.iter().map(|it| (it.file_id, it.range)).collect())
     }
 
     /// The engine takes a name for a reference of every type that is called so and is the same.
@@ -116,8 +131,8 @@ pub enum Way {
     Listed(Reach),
     /// By a search of one file after the other for this name.
     ByFile(Option<String>),
-    /// By one search over all files.
-    AtOnce,
+    /// As listed where that is sure, else by one search over all files.
+    Short([Reach; 2]),
 }
 
 pub struct About {
@@ -129,8 +144,8 @@ pub struct About {
 pub fn about(sema: &Semantics<'_, RootDatabase>, def: Definition) -> About {
     let way = if is_indexed(sema.db, def) {
         Way::Listed(Reach::of(sema.db, def))
-    } else if is_short(sema.db, def) {
-        Way::AtOnce
+    } else if let Some(adt) = short_type(sema.db, def) {
+        Way::Short([def, Definition::Adt(adt)].map(|it| Reach::of(sema.db, it)))
     } else {
         Way::ByFile(def.name(sema.db).map(|name| name.as_str().trim_start_matches('\'').to_owned()))
     };

@@ -47,6 +47,7 @@ fn answer(
         return Ok(0);
     }
     let loaded = loaded.as_mut().expect("loaded above");
+    loaded.read_others(root);
     loaded.load_again(root, &wanted)?;
     let summary = facts(loaded, root, &wanted)?;
     println!("{}", json!({"summary": summary}));

@@ -75,7 +75,10 @@ pub fn answer(host: &AnalysisHost, files: &[Named]) -> Answered {
         Wanted::Outer(_) => {
             let (def, about) = known[*index].as_ref()?;
             let places = match &about.way {
-                Way::AtOnce => memo::everywhere(db, *def).to_vec(),
+                Way::Short(reaches) => match listed.short(db, *def, reaches) {
+                    Some(places) => places,
+                    None => memo::everywhere(db, *def).to_vec(),
+                },
                 Way::ByFile(_) => searched.get(index).cloned().unwrap_or_default(),
                 Way::Listed(reach) => {
                     let all = listed.places(&Semantics::new(db), *def).into_iter();
@@ -149,8 +152,8 @@ fn listed(db: &RootDatabase, answers: &Answers, files: &[Named]) -> Listed {
         }
         for answer in &answers.answers {
             let is_self = matches!(answer.asks.as_slice(), [Definition::SelfType(_), ..]);
-            for (def, place) in &answer.listed {
-                listed.add(db, *def, *place, is_self);
+            for mention in &answer.listed {
+                listed.add(db, *mention, is_self);
             }
         }
     }
