@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from training.mine import _worth, doc_pair, functions
 
-from codenib.serving.hybrid import SHORT_WEIGHT
+from codenib.serving.search.fusion import SHORT_WEIGHT
 from codenib.snapshot.blobs import GitBlobs
 from codenib.units.marks import marks_of
 from codenib.units.tokens import terms_of, words_of

@@ -19,8 +19,8 @@ from scipy.optimize import minimize
 
 from codenib.core.views import ViewKind
 from codenib.planner.signals import read_signals
-from codenib.serving.ranking.features import FILE_COLUMNS, UNIT_COLUMNS, Features
-from codenib.serving.ranking.see import see
+from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS, Features
+from codenib.serving.search.learned.see import see
 from codenib.serving.workspace import Workspace
 
 STRENGTH = 0.01  # of the penalty on weights

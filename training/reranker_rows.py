@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 
 from codenib.core.views import ViewKind
-from codenib.serving.rerankers.documents import documents_of
+from codenib.serving.search.rerankers.documents import documents_of
 from codenib.serving.workspace import Workspace
 
 MOST_COMMITS, MOST_DOCSTRINGS = 500, 200

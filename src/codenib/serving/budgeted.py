@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from codenib.core.views import ViewKind
-from codenib.serving.searching import Searching
+from codenib.serving.search.searcher import Searching
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.core.context import ContextPack, RepoMap
-    from codenib.serving.ledger import Ledger
-    from codenib.serving.pins import Refresh
+    from codenib.serving.context.ledger import Ledger
+    from codenib.serving.snapshots.pool import Refresh
 
 
 class Budgeted(Searching):
@@ -31,7 +31,7 @@ class Budgeted(Searching):
 
         What `ledger` remembers as sent is only named; what this pack sends is added to it.
         """
-        from codenib.serving.explore import explore_pinned, width
+        from codenib.serving.context.explore import explore_pinned, width
 
         answer = self.search(query, k=width(max_tokens), paths=paths, at=at, refresh=refresh)
         return explore_pinned(self._pins.of_snapshot(answer.snapshot.id), answer, query, max_tokens, ledger)
@@ -45,7 +45,7 @@ class Budgeted(Searching):
         refresh: Refresh = "auto",
     ) -> RepoMap:
         """Folders, files and their most important declarations in at most `max_tokens` tokens."""
-        from codenib.serving.map import map_pinned
+        from codenib.serving.context.map import map_pinned
 
         pinned, refreshed = self._pins.pin(ViewKind.LEXICAL, at, refresh)
         return map_pinned(pinned, refreshed, query=query, max_tokens=max_tokens)

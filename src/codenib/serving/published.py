@@ -13,13 +13,13 @@ from codenib.core.errors import InputError, StateError
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
-from codenib.serving.pins import Pins, Refresh
+from codenib.serving.snapshots.pool import Pins, Refresh
 from codenib.serving.workspace import Workspace
 
 if TYPE_CHECKING:
     from codenib.compiler.compiler import IndexCompiler
     from codenib.compiler.outcome import Outcome
-    from codenib.serving.pinned import Pinned
+    from codenib.serving.snapshots.pinned import Pinned
 
 
 class PublishedWorkspace(Workspace):
@@ -57,7 +57,7 @@ class _OnePin(Pins):
     """Pins that know one snapshot."""
 
     def __init__(self, compiler: IndexCompiler, manifest: RepoManifest) -> None:
-        from codenib.serving.pinned import Pinned
+        from codenib.serving.snapshots.pinned import Pinned
 
         super().__init__(compiler)
         self._only = Pinned(self._store, manifest, compiler.source, stale=False)

@@ -27,17 +27,17 @@ from codenib.core.views import SLOW, ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.backends.registry import backends_of
 from codenib.serving.budgeted import Budgeted
-from codenib.serving.maintenance import AuditReport, audit_graph, graph_update, warm_graph
-from codenib.serving.paths import path_filter
-from codenib.serving.pins import Pins, Refresh
-from codenib.serving.report import StatusReport, coverage_of, make_status
+from codenib.serving.search.paths import path_filter
+from codenib.serving.snapshots.maintenance import AuditReport, audit_graph, graph_update, warm_graph
+from codenib.serving.snapshots.pool import Pins, Refresh
+from codenib.serving.snapshots.status import StatusReport, coverage_of, make_status
 from codenib.snapshot.repository import locate
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
-    from codenib.serving.compare import Comparison
-    from codenib.serving.graph import Neighbours
-    from codenib.serving.navigator import Asked, Navigator
-    from codenib.serving.pinned import Pinned
+    from codenib.serving.navigation.compare import Comparison
+    from codenib.serving.navigation.navigator import Asked, Navigator
+    from codenib.serving.navigation.neighbours import Neighbours
+    from codenib.serving.snapshots.pinned import Pinned
     from codenib.views.graph.update import GraphUpdate
 
 
@@ -115,7 +115,7 @@ class Workspace(Budgeted):
         refresh: Refresh = "auto",
     ) -> RegexAnswer:
         """Lines that match `pattern`, in path order, as a scan of every file would find them."""
-        from codenib.serving.search import regex_pinned
+        from codenib.serving.search.lexical import regex_pinned
 
         started = time.perf_counter()
         kind = ViewKind.ZOEKT if backend == "zoekt" else ViewKind.TRIGRAM
@@ -198,7 +198,7 @@ class Workspace(Budgeted):
         at: str | None = None, refresh: Refresh = "auto",
     ) -> HistoryAnswer:  # fmt: skip
         """Who changed a file, or lines `start` to `end` of it, newest first."""
-        from codenib.serving.history import ask_history
+        from codenib.serving.navigation.history import ask_history
 
         where = (self._inside(path), start, end)
         return ask_history(self._compiler, self._pins, where, k=k, at=at, refresh=refresh)
@@ -254,7 +254,7 @@ class Workspace(Budgeted):
         refresh: Refresh = "auto",
     ) -> GraphAnswer:
         """What a symbol uses (`dependencies`), is used by (`dependents`), its callers, callees, subtypes."""
-        from codenib.serving import graph
+        from codenib.serving.navigation import neighbours as graph
 
         started = time.perf_counter()
         pinned, refreshed = self._navigator.graph(at, refresh)
@@ -271,7 +271,7 @@ class Workspace(Budgeted):
         refresh: Refresh = "auto",
     ) -> GraphAnswer:
         """The shortest chain of uses from one symbol to another; no symbols when there is none."""
-        from codenib.serving.graph import shortest_path
+        from codenib.serving.navigation.neighbours import shortest_path
 
         started = time.perf_counter()
         pinned, refreshed = self._navigator.graph(at, refresh)
@@ -283,7 +283,7 @@ class Workspace(Budgeted):
         self, query: str, *, k: int = 20, at: str | None = None, refresh: Refresh = "auto"
     ) -> GraphAnswer:
         """Declarations whose name holds `query`: exact names first, then the more important."""
-        from codenib.serving.graph import find_symbols
+        from codenib.serving.navigation.neighbours import find_symbols
 
         started = time.perf_counter()
         pinned, refreshed = self._navigator.graph(at, refresh)
@@ -292,7 +292,7 @@ class Workspace(Budgeted):
 
     def outline(self, path: str, *, at: str | None = None, refresh: Refresh = "auto") -> GraphAnswer:
         """The declarations of a file, each with its depth."""
-        from codenib.serving.graph import outline
+        from codenib.serving.navigation.neighbours import outline
 
         started = time.perf_counter()
         pinned, refreshed = self._navigator.graph(at, refresh)
@@ -301,7 +301,7 @@ class Workspace(Budgeted):
 
     def compare_navigation(self, *, n: int = 200, seed: int = 1, paths: Sequence[str] = ()) -> Comparison:
         """Ask the graph and the language servers at `n` sampled positions, and compare."""
-        from codenib.serving.compare import compare
+        from codenib.serving.navigation.compare import compare
 
         pinned, _ = self._navigator.graph(None, "auto")
         accepts = path_filter(paths)
@@ -414,8 +414,8 @@ class Workspace(Budgeted):
     @property
     def _navigator(self) -> Navigator:
         if self._navigating is None:
-            from codenib.serving.byname import ByName
-            from codenib.serving.navigator import Navigator
+            from codenib.serving.navigation.by_name import ByName
+            from codenib.serving.navigation.navigator import Navigator
 
             names = ByName(
                 self._named,
@@ -427,7 +427,7 @@ class Workspace(Budgeted):
 
     def _named(self, name: str) -> tuple[list[Evidence], str]:
         """The units whose last name is `name`, in any case, and the snapshot that they are of."""
-        from codenib.serving.evidence import unit_evidence
+        from codenib.serving.search.evidence import unit_evidence
 
         pinned, _ = self._pins.pin(ViewKind.LEXICAL, None, "auto")
         units = pinned.names.units(name).tolist()
@@ -435,7 +435,7 @@ class Workspace(Budgeted):
 
     def _node(self, pinned: Pinned, where: str | Position, name: str) -> int:
         """The node of the graph that `where` means; a path means its file."""
-        from codenib.serving.graph import node_at
+        from codenib.serving.navigation.neighbours import node_at
 
         written = self._written(where)
         if isinstance(written, str) and not name and (file := pinned.graph.file_number(written)) is not None:

@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.main import cli
-from codenib.serving.tokens import count
+from codenib.serving.context.tokens import count
 
 FILES = {
     "src/session.py": (

@@ -15,7 +15,7 @@ from tests.adapters.mcp.clients import facts_of, text_of, within
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.mcp.replies import LEAST_TOKENS, Reply, render
-from codenib.serving.tokens import count
+from codenib.serving.context.tokens import count
 
 TEXTS = st.text(max_size=60)
 

@@ -11,7 +11,7 @@ from mcp.shared.exceptions import MCPError
 from tests.adapters.mcp.clients import facts_of, text_of, within
 from tests.gitrepo import GitRepo
 
-from codenib.serving.tokens import count
+from codenib.serving.context.tokens import count
 
 DEFAULT = ["explore", "search", "definition", "references", "read", "status"]
 REST = [

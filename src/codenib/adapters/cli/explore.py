@@ -10,7 +10,7 @@ import click
 from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
 from codenib.adapters.cli.output import opened, print_json, say
 from codenib.core.context import ContextPack, RepoMap
-from codenib.serving.ledger import Ledger
+from codenib.serving.context.ledger import Ledger
 
 
 @click.command()

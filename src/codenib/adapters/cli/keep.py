@@ -15,7 +15,7 @@ from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS, parse_views
 from codenib.core.errors import InputError
 from codenib.core.views import Status, ViewKind
-from codenib.serving.report import StatusReport, describe_refresh
+from codenib.serving.snapshots.status import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
 from codenib.views.dense.profile import LEVELS, Family
 from codenib.views.graph.update import GraphUpdate

@@ -13,7 +13,7 @@ from codenib.core.errors import InputError
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
 
 if TYPE_CHECKING:
-    from codenib.serving.graph import Neighbours
+    from codenib.serving.navigation.neighbours import Neighbours
     from codenib.serving.workspace import Workspace
 
 _WIDEST = 160

@@ -10,9 +10,9 @@ from codenib.adapters.cli.keep import outcome_json
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
 from codenib.compiler.outcome import Outcome
-from codenib.serving.maintenance import AuditReport
-from codenib.serving.report import describe_refresh
-from codenib.serving.watch import watch_repository
+from codenib.serving.snapshots.maintenance import AuditReport
+from codenib.serving.snapshots.status import describe_refresh
+from codenib.serving.snapshots.watch import watch_repository
 from codenib.serving.workspace import Workspace
 
 

@@ -11,7 +11,7 @@ import threading
 
 from codenib.adapters.mcp.indexer import end_with_parent
 from codenib.core.errors import CodenibError
-from codenib.serving.watch import watch_repository
+from codenib.serving.snapshots.watch import watch_repository
 from codenib.serving.workspace import Workspace
 
 

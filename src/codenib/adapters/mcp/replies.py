@@ -16,7 +16,7 @@ import msgspec
 
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import CodenibError
-from codenib.serving.tokens import count
+from codenib.serving.context.tokens import count
 
 #: The key of the facts in a result's `_meta`, and of the wish for structured content in a request's.
 FACTS_KEY = "codenib/reply"

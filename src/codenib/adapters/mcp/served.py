@@ -18,7 +18,7 @@ from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import CodenibError, StateError
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.manifest.store import Store
-from codenib.serving.events import FileEvents
+from codenib.serving.snapshots.events import FileEvents
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate
 

@@ -27,7 +27,7 @@ from codenib.adapters.mcp.tools import (
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.symbols import GraphAnswer, Symbol
 from codenib.core.views import ViewKind
-from codenib.serving.graph import Neighbours
+from codenib.serving.navigation.neighbours import Neighbours
 
 _NEAR = 3  # anchors whose neighbours a route names
 

@@ -22,7 +22,7 @@ from codenib.adapters.mcp.served import Served
 from codenib.core.answers import Answer, Evidence, RegexAnswer
 from codenib.core.symbols import NavigationAnswer
 from codenib.core.views import Status, ViewKind
-from codenib.serving.excerpt import signature
+from codenib.serving.context.excerpt import signature
 from codenib.serving.workspace import Workspace
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint

@@ -27,7 +27,7 @@ from codenib.evals.report import Report, table
 from codenib.evals.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.runs import Record, Run
 from codenib.evals.scoring import block_recall, recall
-from codenib.serving.tokens import count
+from codenib.serving.context.tokens import count
 from codenib.units.languages import language_hint
 
 K = 10

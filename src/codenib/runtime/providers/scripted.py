@@ -55,14 +55,14 @@ class ScriptedProvider:
 
 def count_prompt(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
     """Tokens of a prompt as JSON, by our own tokenizer: what a server that counts so would report."""
-    from codenib.serving.tokens import count
+    from codenib.serving.context.tokens import count
 
     return sum(map(count_message, messages)) + sum(count(_json(tool)) for tool in tools)
 
 
 def count_message(message: Message) -> int:
     """Tokens of a message: its text, and its calls as JSON."""
-    from codenib.serving.tokens import count
+    from codenib.serving.context.tokens import count
 
     return count(message.text) + sum(
         count(call.name) + count(_json(call.arguments)) for call in message.calls

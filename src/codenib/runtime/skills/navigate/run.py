@@ -10,7 +10,7 @@ from codenib.core.symbols import NavigationAnswer
 from codenib.runtime.primitives import relative
 from codenib.runtime.tools import ToolResult
 from codenib.runtime.views import Contexts
-from codenib.serving.pins import Refresh
+from codenib.serving.snapshots.pool import Refresh
 
 # The paper's limits on what a provider returns to an agent.
 _DEFINITIONS, _REFERENCES = 8, 40

@@ -1,0 +1,228 @@
+"""A snapshot's views and a token budget in, a map of the repository out: folders, files, declarations.
+
+Declarations are ranked by importance in the graph when it is fresh. Otherwise by how often other code uses
+their names: a cheap stand-in. A query lifts what it finds, a history what changes; marked code is lowered.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codenib.core.answers import Plan, Route
+from codenib.core.context import Declaration, RepoMap
+from codenib.core.errors import InputError
+from codenib.core.facts import SCOPES
+from codenib.core.views import Status, ViewKind
+from codenib.serving.context.excerpt import signature
+from codenib.serving.context.explore import has_graph
+from codenib.serving.context.tokens import TOKENIZER, count
+from codenib.serving.search.lexical import search_pinned
+from codenib.serving.search.order import mark_factors
+from codenib.units.tokens import term_hash, terms_of
+
+if TYPE_CHECKING:
+    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.views.lexical.read import LexicalView
+
+_TOKENS_A_DECLARATION = 8  # fewer than any takes: how many are looked at for a budget
+_LOOKED_AT = 2000  # declarations that the history may lift
+_SAME_FILE = 0.3  # each further declaration of a file counts this much less, so that a map is of many files
+_QUERY_LIFT = 8.0
+_HISTORY_LIFT = 1.0
+_ONE_WORD = 0.5  # `get` is a part of many names, so its uses say less
+_PRIVATE = 0.3  # `_name` is known to its file alone, and counts the uses of `name`
+_FOLDERS = 8
+_SIGNATURE_WIDEST = 90
+
+
+def map_pinned(pinned: Pinned, refreshed: str, *, query: str | None, max_tokens: int) -> RepoMap:
+    """The map of one snapshot."""
+    started = time.perf_counter()
+    if max_tokens < 1:
+        raise InputError(f"a map of {max_tokens} tokens", hint="codenib map --max-tokens 1000")
+    by_graph = has_graph(pinned)
+    found = list(_by_graph(pinned) if by_graph else _by_names(pinned.lexical))
+    ranked_by = ["graph" if by_graph else "names"]
+    asked = query if query is not None and query.strip() else ""
+    best = sorted(_lifted(found, _asked(pinned, asked)) if asked else found, key=_order)[:_LOOKED_AT]
+    record = pinned.manifest.views.get(ViewKind.HISTORY)
+    if record is not None and record.status is Status.FRESH:
+        best = _lifted(best, _changes(pinned, best))
+        ranked_by.append("history")
+    if asked:
+        ranked_by.append("query")
+    chosen = _spread(best)[: max_tokens // _TOKENS_A_DECLARATION + 1]
+    shown = _worded(pinned, chosen)
+    text, kept = _fitted(list(pinned.files), shown, max_tokens)
+    return RepoMap(
+        text, count(text), max_tokens, TOKENIZER, tuple(shown[:kept]), len(found), len(found) - kept,
+        tuple(ranked_by), pinned.ref, time.perf_counter() - started, refreshed,
+    )  # fmt: skip
+
+
+def _order(each: Declaration) -> tuple[float, str, int]:
+    return -each.importance, each.path, each.line
+
+
+# -- importance
+
+
+def _by_graph(pinned: Pinned) -> Iterator[Declaration]:
+    """The scopes of the graph that others can name, by their importance."""
+    view = pinned.graph
+    factors = mark_factors()
+    marks = dict(zip(pinned.lexical.paths, pinned.lexical.marks.tolist(), strict=True))
+    kinds = np.isin(view.kinds, [int(kind) for kind in SCOPES])
+    nodes = np.flatnonzero(kinds)
+    for node in nodes[nodes >= view.nodes_at].tolist():
+        path = view.path(node)
+        if not view.is_local(node) and path in marks:
+            share = float(factors[marks[path]])
+            importance = float(view.importance[node]) * view.count * share
+            line = int(view.ranges[node, 0]) + 1
+            yield Declaration(path, line, view.qualified(node), view.kind(node).label, "", importance)
+
+
+def _by_names(view: LexicalView) -> Iterator[Declaration]:
+    """Named units, by how many other units use their names, shared among those of the same name."""
+    factors = mark_factors()
+    first_doc = first_file = 0
+    rows = []
+    for data in view.segments:
+        names = data.documents["name"].tolist()
+        for at, name in enumerate(names):
+            symbol = data.strings[name]
+            if symbol and view.live[first_doc + at]:
+                row = data.documents[at]
+                file = first_file + int(row["file"])
+                rows.append((symbol, data.strings[int(row["kind"])], file, int(row["start"])))
+        first_doc += len(names)
+        first_file += len(data.files)
+    same = Counter(symbol.rpartition(".")[2] for symbol, *_ in rows)
+    uses = {name: _uses(view, name) for name in same}
+    for symbol, kind, file, line in _first_of_each(rows):
+        name = symbol.rpartition(".")[2]
+        often = np.log1p(max(uses[name] - same[name], 0) / same[name])
+        worth = _ONE_WORD if len(terms_of(name)) < 2 else 1.0
+        worth *= _PRIVATE if name.startswith("_") else 1.0
+        importance = float(often * worth * factors[int(view.marks[file])])
+        yield Declaration(view.paths[file], line, symbol, kind, "", importance)
+
+
+def _first_of_each(rows: Sequence[tuple[str, str, int, int]]) -> list[tuple[str, str, int, int]]:
+    """A long unit has several rows, a class one for each stretch of its body: the first stands for all."""
+    first: dict[tuple[int, str], tuple[str, str, int, int]] = {}
+    for row in sorted(rows, key=lambda row: (row[2], row[3])):
+        first.setdefault((row[2], row[0]), row)
+    return list(first.values())
+
+
+def _uses(view: LexicalView, name: str) -> int:
+    """In how many live units a name stands."""
+    total = first = 0
+    for term in terms_of(name)[-1:]:
+        for data in view.segments:
+            total += int(view.live[data.rows_of(term_hash(term))["doc"] + first].sum())
+            first += len(data.documents)
+    return total
+
+
+def _asked(pinned: Pinned, query: str) -> Callable[[Declaration], float]:
+    """How much a query finds in a declaration's file and in itself, as a factor."""
+    plan = Plan(Route.LEXICAL, 200, "map")
+    _, files = search_pinned(pinned, query, plan, "file", "lower", None)
+    _, units = search_pinned(pinned, query, plan, "unit", "lower", None)
+    in_file = {item.path: item.score / files[0].score for item in files}
+    in_unit: dict[tuple[str, str], float] = {}
+    for item in units:
+        in_unit.setdefault((item.path, item.symbol), item.score / units[0].score)
+
+    def factor(each: Declaration) -> float:
+        share = in_file.get(each.path, 0.0) + in_unit.get((each.path, each.symbol), 0.0)
+        return 1.0 + _QUERY_LIFT * share
+
+    return factor
+
+
+def _changes(pinned: Pinned, best: Sequence[Declaration]) -> Callable[[Declaration], float]:
+    """How often a declaration's file changed, compared with the one that changed most, as a factor."""
+    often = {path: float(np.log1p(pinned.history.churn(path))) for path in {each.path for each in best}}
+    most = max(often.values(), default=0.0) or 1.0
+    return lambda each: 1.0 + _HISTORY_LIFT * often[each.path] / most
+
+
+def _lifted(found: Sequence[Declaration], factor: Callable[[Declaration], float]) -> list[Declaration]:
+    return [replace(each, importance=each.importance * factor(each)) for each in found]
+
+
+def _spread(found: Sequence[Declaration]) -> list[Declaration]:
+    """The order in which declarations enter the map: each further one of a file counts less."""
+    before: Counter[str] = Counter()
+    spread = []
+    for each in sorted(found, key=_order):
+        spread.append(replace(each, importance=each.importance / (1.0 + _SAME_FILE * before[each.path])))
+        before[each.path] += 1
+    return sorted(spread, key=_order)
+
+
+# -- text
+
+
+def _worded(pinned: Pinned, chosen: Sequence[Declaration]) -> list[Declaration]:
+    """Declarations with their text, from the snapshot."""
+    paths = sorted({each.path for each in chosen})
+    lines = {path: text.split("\n") for path, text in zip(paths, pinned.texts(paths), strict=True)}
+    worded = []
+    for each in chosen:
+        said = signature(lines[each.path][each.line - 1 :][:60], each.symbol) or each.symbol
+        said = said if len(said) <= _SIGNATURE_WIDEST else f"{said[:_SIGNATURE_WIDEST].rstrip()}…"
+        worded.append(replace(each, text=said, importance=round(each.importance, 4)))
+    return worded
+
+
+def _fitted(files: Sequence[str], shown: Sequence[Declaration], max_tokens: int) -> tuple[str, int]:
+    """The text with as many of the declarations, most important first, as fit; and how many those are."""
+    low, high = 0, len(shown)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(_render(files, shown[:middle])) <= max_tokens:
+            low = middle
+        else:
+            high = middle - 1
+    while count(text := _render(files, shown[:low])) > max_tokens:
+        if not low:
+            return "", 0
+        low -= 1
+    return text, low
+
+
+def _render(files: Sequence[str], shown: Sequence[Declaration]) -> str:
+    """How many files each folder has, then declarations by folder, file and line."""
+    tops = Counter(_top(path) for path in files)
+    most = sorted(tops.items(), key=lambda pair: (-pair[1], pair[0]))[:_FOLDERS]
+    lines = [f"{len(files)} files: {', '.join(f'{name} {often}' for name, often in most)}"]
+    folder = path = ""
+    for each in sorted(shown, key=lambda each: (PurePosixPath(each.path).parent, each.path, each.line)):
+        pure = PurePosixPath(each.path)
+        if pure.parent.as_posix() != folder:
+            folder = pure.parent.as_posix()
+            lines.append(f"{folder}/")
+        if each.path != path:
+            path = each.path
+            lines.append(f"  {pure.name}")
+        owner = each.symbol.rpartition(".")[0]
+        label = "" if not owner or owner.rpartition(".")[2] in each.text else f"{owner} · "
+        lines.append(f"    {each.line} {label}{each.text}")
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _top(path: str) -> str:
+    first, slash, _ = path.partition("/")
+    return f"{first}/" if slash else "./"

@@ -1,0 +1,239 @@
+"""Static answers beside live ones: sampled positions in, match rates and every mismatch by category out.
+
+Two answers match when they name the same paths and start lines in the repository. Limits are applied after
+sorting, as the paper's are; rates without limits stand beside them.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import TYPE_CHECKING, Literal
+
+from codenib.core.errors import ProviderError, StateError
+from codenib.core.navigation import Location, Position
+from codenib.core.protocols import Progress
+from codenib.navigation.identifiers import identifiers
+from codenib.navigation.live.session import Ask
+from codenib.serving.navigation.live import LiveServers
+from codenib.serving.navigation.navigator import resolved_group
+from codenib.units.languages import language_hint
+from codenib.views.graph.navigate import definitions, references
+
+if TYPE_CHECKING:
+    from codenib.serving.snapshots.pinned import Pinned
+
+Question = Literal["definition", "references"]
+LIMITS: dict[Question, int] = {"definition": 8, "references": 40}  # the paper's
+_SHOWN = 8  # places of each side that a mismatch names
+_TRIES = 30  # draws per wanted position, for files without identifiers
+
+Lines = frozenset[tuple[str, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Mismatch:
+    """A position where the two providers differ, with what only one of them names."""
+
+    question: str
+    position: str
+    name: str
+    text: str
+    category: str
+    only_live: tuple[str, ...]
+    only_static: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rates:
+    """`n` counts positions where either provider answers; `limited` is the rate after the paper's limits.
+
+    `live_errors` counts positions where the server failed: they are in no rate.
+    """
+
+    n: int
+    match_rate: float
+    limited: float
+    both_empty: int
+    live_errors: int
+    static_p50_ms: float
+    live_p50_ms: float
+    speedup: float  # of the medians, on matching requests
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """What `compare-navigation` prints."""
+
+    positions: int
+    groups: dict[str, int]
+    backends: dict[str, str]
+    servers: dict[str, str]
+    definitions: Rates
+    references: Rates
+    mismatches: tuple[Mismatch, ...]
+    categories: dict[str, int] = field(default_factory=dict)
+    warm_up_s: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    question: Question
+    position: Position
+    name: str
+    static: Lines
+    live: Lines
+    static_s: float
+    live_s: float
+    same_limited: bool
+    failed: bool = False
+
+
+def compare(
+    pinned: Pinned, servers: LiveServers, *, n: int, seed: int, paths: Sequence[str], progress: Progress
+) -> Comparison:
+    """Ask both providers at `n` sampled identifiers."""
+    sample = list(draw(pinned, n, seed, paths))
+    if not sample:
+        raise StateError("the graph has no resolved facts to compare", hint="codenib tools")
+    # A server remembers files that it only guesses at once they were open: those come last.
+    sample.sort(key=lambda each: (not servers.is_covered(each[0].path), each))
+    started = time.perf_counter()
+    for first in _first_of_each_group(pinned, sample):
+        servers.provider(first.path).warm_up([Ask(question, first) for question in LIMITS])
+    warm_up_s = time.perf_counter() - started
+    pairs: list[_Pair] = []
+    opened = ""
+    for done, (position, name) in enumerate(sample):
+        progress("comparing", done, len(sample))
+        if position.path != opened:
+            # What else is open can change a server's answer, so that only the file asked about is.
+            servers.provider(position.path).keep_open(position.path)
+            opened = position.path
+        pairs += [_ask(pinned, servers, question, position, name) for question in LIMITS]
+    progress("comparing", len(sample), len(sample))
+    found = [_mismatch(pinned, pair) for pair in pairs if pair.static != pair.live and not pair.failed]
+    groups = Counter(resolved_group(pinned, position.path) or "" for position, _ in sample)
+    firsts = [each.path for each in _first_of_each_group(pinned, sample)]
+    used = {resolved_group(pinned, path) or "": servers.require(path) for path in firsts}
+    return Comparison(
+        len(sample),
+        dict(groups),
+        {each.group: each.backend for each in pinned.graph.about.groups if each.group in groups},
+        used,
+        _rates([pair for pair in pairs if pair.question == "definition"]),
+        _rates([pair for pair in pairs if pair.question == "references"]),
+        tuple(found),
+        dict(Counter(each.category for each in found)),
+        round(warm_up_s, 3),
+    )
+
+
+def draw(pinned: Pinned, n: int, seed: int, paths: Sequence[str] = ()) -> Iterator[tuple[Position, str]]:
+    """`n` identifiers: a file with resolved facts, then one of its identifiers, each equally likely."""
+    chosen = random.Random(seed)
+    allowed = set(paths)
+    files = [
+        path
+        for path in pinned.graph.paths
+        if resolved_group(pinned, path) and (not allowed or path in allowed)
+    ]
+    names: dict[str, list[tuple[int, int, str]]] = {}
+    seen: set[Position] = set()
+    for _ in range(n * _TRIES if files else 0):
+        if len(seen) == n:
+            return
+        path = chosen.choice(files)
+        if path not in names:
+            names[path] = identifiers(pinned.text(path).encode(), language_hint(path))
+        if not names[path]:
+            continue
+        line, column, name = chosen.choice(names[path])
+        position = Position(path, line, column)
+        if position not in seen:
+            seen.add(position)
+            yield position, name
+
+
+def _first_of_each_group(pinned: Pinned, sample: Iterable[tuple[Position, str]]) -> list[Position]:
+    first: dict[str, Position] = {}
+    for position, _ in sample:
+        first.setdefault(resolved_group(pinned, position.path) or "", position)
+    return list(first.values())
+
+
+def _ask(pinned: Pinned, servers: LiveServers, question: Question, position: Position, name: str) -> _Pair:
+    started = time.perf_counter()
+    static = (definitions if question == "definition" else references)(pinned.graph, position)
+    between = time.perf_counter()
+    try:
+        live, _ = servers.ask(question, position, None, True, pinned.files)
+    except ProviderError:
+        return _Pair(question, position, name, frozenset(), frozenset(), 0.0, 0.0, True, failed=True)
+    ended = time.perf_counter()
+    ours = static.locations if static.granularity == "occurrence" else ()
+    limit = LIMITS[question]
+    return _Pair(
+        question,
+        position,
+        name,
+        _lines(ours),
+        _lines(live.locations),
+        between - started,
+        ended - between,
+        _lines(ours[:limit]) == _lines(live.locations[:limit]),
+    )
+
+
+def _lines(locations: Iterable[Location]) -> Lines:
+    return frozenset((each.path, each.line) for each in locations)
+
+
+def _rates(pairs: Sequence[_Pair]) -> Rates:
+    worked = [pair for pair in pairs if not pair.failed]
+    asked = [pair for pair in worked if pair.static or pair.live]
+    same = [pair for pair in asked if pair.static == pair.live]
+    count = max(len(asked), 1)
+    ours = median([pair.static_s for pair in same]) if same else 0.0
+    theirs = median([pair.live_s for pair in same]) if same else 0.0
+    return Rates(
+        len(asked),
+        round(len(same) / count, 4),
+        round(sum(pair.same_limited for pair in asked) / count, 4),
+        len(worked) - len(asked),
+        len(pairs) - len(worked),
+        round(ours * 1000, 4),
+        round(theirs * 1000, 4),
+        round(theirs / ours, 1) if ours else 0.0,
+    )
+
+
+def _mismatch(pinned: Pinned, pair: _Pair) -> Mismatch:
+    lines = pinned.text(pair.position.path).split("\n")
+    text = lines[pair.position.line - 1].strip() if pair.position.line <= len(lines) else ""
+    only_live, only_static = sorted(pair.live - pair.static), sorted(pair.static - pair.live)
+    return Mismatch(
+        pair.question,
+        f"{pair.position.path}:{pair.position.line}:{pair.position.column + 1}",
+        pair.name,
+        text,
+        _category(pair),
+        tuple(f"{path}:{line}" for path, line in only_live[:_SHOWN]),
+        tuple(f"{path}:{line}" for path, line in only_static[:_SHOWN]),
+    )
+
+
+def _category(pair: _Pair) -> str:
+    if not pair.static:
+        return "static is empty"
+    if not pair.live:
+        return "live is empty"
+    if pair.static < pair.live:
+        return "static lacks places"
+    if pair.live < pair.static:
+        return "static has more places"
+    return "disjoint" if not pair.static & pair.live else "each has its own"

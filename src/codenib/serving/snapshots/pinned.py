@@ -1,0 +1,207 @@
+"""A published manifest in, its opened views out: everything that one answer uses is of one snapshot."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from codenib.core.answers import SnapshotRef
+from codenib.core.errors import InputError, StateError
+from codenib.core.source import BlobUnits, SourceFile
+from codenib.core.views import RepoManifest, Status, ViewKind
+from codenib.manifest.store import Store
+from codenib.snapshot.blobs import BlobSource
+from codenib.snapshot.secrets import is_secret
+from codenib.units.extract import extract
+from codenib.units.languages import language_hint
+from codenib.views.lexical.read import LexicalView
+from codenib.views.trigram.read import TrigramView
+from codenib.views.trigram.zoekt import ZoektView
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from codenib.serving.search.learned.names import Names
+    from codenib.views.dense.store import CodeVectorStore
+    from codenib.views.graph.read import GraphView
+    from codenib.views.history.read import HistoryView
+
+
+class Pinned:
+    """The views of one manifest, opened when first asked for and kept, whatever is published later."""
+
+    def __init__(
+        self,
+        store: Store,
+        manifest: RepoManifest,
+        source: BlobSource,
+        *,
+        stale: bool,
+        files: Mapping[str, str] | None = None,
+    ) -> None:
+        """`files` are those of a snapshot that was not published."""
+        if files is not None:
+            self.__dict__["files"] = dict(files)
+        self.manifest = manifest
+        self.ref = SnapshotRef(manifest.snapshot, manifest.commit, manifest.dirty, stale)
+        self._store = store
+        self._source = source
+
+    def hold(self, kind: ViewKind | None) -> None:
+        """Read the file list and map the view now: once open, no writer can take them away."""
+        self.files  # noqa: B018 - kept by cached_property
+        if kind is ViewKind.LEXICAL:
+            self.lexical  # noqa: B018
+        elif kind is ViewKind.TRIGRAM:
+            self.trigram  # noqa: B018
+        elif kind is ViewKind.ZOEKT:
+            self.zoekt  # noqa: B018
+        elif kind is ViewKind.DENSE:
+            self.dense  # noqa: B018
+        elif kind is ViewKind.GRAPH:
+            self.graph  # noqa: B018
+        elif kind is ViewKind.HISTORY:
+            self.history  # noqa: B018
+
+    @cached_property
+    def lexical(self) -> LexicalView:
+        return LexicalView(self._artifact(ViewKind.LEXICAL))
+
+    @cached_property
+    def trigram(self) -> TrigramView:
+        return TrigramView.open(self._artifact(ViewKind.TRIGRAM))
+
+    @cached_property
+    def zoekt(self) -> ZoektView:
+        return ZoektView.open(self._artifact(ViewKind.ZOEKT))
+
+    @cached_property
+    def dense(self) -> CodeVectorStore:
+        from codenib.views.dense.store import CodeVectorStore  # only semantic questions pay for it
+
+        return CodeVectorStore(self._artifact(ViewKind.DENSE))
+
+    @cached_property
+    def graph(self) -> GraphView:
+        from codenib.views.graph.read import GraphView  # only navigation pays for it
+
+        return GraphView(self._artifact(ViewKind.GRAPH))
+
+    @cached_property
+    def history(self) -> HistoryView:
+        from codenib.views.history.read import HistoryView  # only questions about the past pay for it
+
+        return HistoryView(self._artifact(ViewKind.HISTORY))
+
+    @cached_property
+    def unit_of_vector(self) -> NDArray[np.int64]:
+        """For each row of the dense view its unit in the lexical view, or -1."""
+        from codenib.serving.search.fusion import match_rows
+
+        return match_rows(self)
+
+    @cached_property
+    def names(self) -> Names:
+        """The names of the lexical view's units."""
+        from codenib.serving.search.learned.names import Names
+
+        return Names(self.lexical)
+
+    @cached_property
+    def files(self) -> dict[str, str]:
+        """Path to digest."""
+        return self._store.tree(self.manifest.tree)
+
+    def text(self, path: str) -> str:
+        """A file's text, as the snapshot has it."""
+        return self.texts([path])[0]
+
+    def texts(self, paths: Sequence[str]) -> list[str]:
+        """The text of each path."""
+        digests = {path: self._file(path).digest for path in paths}
+        found = {digest: _RECENT.get(digest) for digest in digests.values()}
+        unread = [digest for digest, text in found.items() if text is None]
+        if unread:
+            with closing(self._source.open()) as blobs:
+                for digest, data in zip(unread, blobs.read(unread), strict=True):
+                    found[digest] = (
+                        None if data is None else _RECENT.put(digest, data.decode("utf-8", "replace"))
+                    )
+        texts = []
+        for path in paths:
+            text = found[digests[path]]
+            if text is None:
+                raise StateError(f"the content of {path} is gone from the repository", hint="codenib update")
+            texts.append(text)
+        return texts
+
+    def units(self, path: str) -> tuple[BlobUnits, str]:
+        """The units of a file, with its text."""
+        text = self.text(path)
+        return extract(text.encode(), language_hint(path)), text
+
+    def _file(self, path: str) -> SourceFile:
+        digest = self.files.get(path)
+        if digest is None and is_secret(path):
+            hint = f"echo '!{path}' >> .codenibignore"
+            raise InputError(
+                f"{path} is a secrets file by its name: it is not served unless named", hint=hint
+            )
+        if digest is None:
+            near = _nearest(path, self.files)
+            hint = f"codenib read {near}" if near else "codenib status"
+            raise InputError(f"{path} is not a file of this snapshot", hint=hint)
+        return SourceFile(path, digest)
+
+    def _artifact(self, kind: ViewKind) -> Path:
+        record = self.manifest.views.get(kind)
+        if record is None:
+            raise StateError(f"the {kind} view was not built", hint=f"codenib index --views {kind}")
+        if record.status is Status.STALE:
+            raise StateError(f"the {kind} view is of an earlier snapshot", hint="codenib update")
+        if record.status is not Status.FRESH:
+            raise StateError(f"the {kind} view failed: {record.error}", hint=f"codenib index --views {kind}")
+        return self._store.artifact(record.artifact)
+
+
+class _Recent:
+    """Texts by digest, the last used ones: one question reads a file several times, each with a git process.
+
+    A digest names a content, so this is right for every snapshot and repository.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, digest: str) -> str | None:
+        with self._lock:
+            if digest in self._texts:
+                self._texts.move_to_end(digest)
+            return self._texts.get(digest)
+
+    def put(self, digest: str, text: str) -> str:
+        with self._lock:
+            if digest not in self._texts:
+                self._texts[digest] = text
+                self._left -= len(text)
+            while self._left < 0:
+                self._left += len(self._texts.popitem(last=False)[1])
+        return text
+
+
+_RECENT = _Recent(8_000_000)  # characters
+
+
+def _nearest(path: str, files: dict[str, str]) -> str:
+    """A file with the same last name, the shortest such path; empty when there is none."""
+    name = path.rsplit("/", 1)[-1]
+    same = [other for other in files if other == name or other.endswith(f"/{name}")]
+    return min(same, key=lambda other: (len(other), other), default="")

@@ -1,0 +1,57 @@
+"""Names of units and ends of paths, looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from tests.gitrepo import GitRepo
+
+from codenib.serving.search.learned.names import Names
+from codenib.serving.workspace import Workspace
+
+FILES = {
+    "app/views.py": "class View:\n    def render(self):\n        return 1\n\n\ndef helper():\n    return 2\n",
+    "lib/app/views.py": "def render():\n    return 3\n",
+    "gone.py": "def render():\n    return 4\n",
+}
+
+
+@pytest.fixture
+def names(git_repo: Callable[..., GitRepo]) -> Iterator[tuple[Names, Callable[[int], str]]]:
+    repository = git_repo("names")
+    repository.commit(FILES)
+    with Workspace(repository.path) as workspace:
+        workspace.search("render")
+        (repository.path / "gone.py").unlink()
+        workspace.update()
+        answer = workspace.search("render")
+        pinned = workspace._pins.of_snapshot(answer.snapshot.id)
+        yield (
+            pinned.names,
+            lambda unit: f"{pinned.lexical.document(unit).span.path}:{pinned.lexical.document(unit).symbol}",
+        )
+
+
+def test_units_are_found_by_their_last_name_in_any_case(names: tuple[Names, Callable[[int], str]]) -> None:
+    table, shown = names
+    found = [shown(int(unit)) for unit in table.units("Render")]
+    assert sorted(found) == ["app/views.py:View.render", "lib/app/views.py:render"]
+    assert len(table.units("nobody")) == 0
+
+
+def test_the_longest_agreement_of_a_path_wins(names: tuple[Names, Callable[[int], str]]) -> None:
+    table, _ = names
+    assert len(table.files("views.py")) == 2
+    assert len(table.files("/srv/site/lib/app/views.py")) == 1
+    assert table.files("gone.py") == []
+
+
+def test_a_line_belongs_to_one_unit(names: tuple[Names, Callable[[int], str]]) -> None:
+    table, shown = names
+    unit = table.unit_at("app/views.py", 3)
+    assert unit is not None
+    assert shown(unit) == "app/views.py:View.render"
+    assert table.unit_at("app/views.py", 99) is None
+    assert table.unit_at("gone.py", 1) is None
+    assert table.lines("app/views.py") == 7

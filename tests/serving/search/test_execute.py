@@ -1,0 +1,114 @@
+"""Routes, fusions, expansion and reranking as a caller sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.gitrepo import GitRepo
+from tests.serving.navigation.test_navigator import Backends
+
+from codenib.core.answers import Route
+from codenib.core.errors import InputError, StateError
+from codenib.core.views import ViewKind
+from codenib.serving.search.structural import NEIGHBOURS, fused, neighbours_of
+from codenib.serving.workspace import Workspace
+
+FILES = {
+    "shop/load.py": "def load_cart(): return {1: 2}\n",
+    "shop/cart.py": "def show_cart(): return load_cart()\n",
+    "shop/page.py": "def page(): return show_cart()\n",
+    "shop/other.py": "def other_cart_thing(): return {}\n",
+}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    repository = GitRepo(tmp_path / "shop")
+    repository.commit(FILES)
+    with Workspace(repository.path, find_backends=Backends()) as opened:
+        yield opened
+
+
+def test_the_structural_route_answers_who_uses_a_name(workspace: Workspace) -> None:
+    answer = workspace.search("who uses load_cart", route="structural")
+    assert (answer.plan.route, answer.plan.expansion) == (Route.STRUCTURAL, "one-hop")
+    assert [item.path for item in answer.items][:2] == ["shop/cart.py", "shop/load.py"]
+
+
+def test_auto_takes_the_structural_route_once_the_graph_is_there(workspace: Workspace) -> None:
+    question = "who uses load_cart"
+    assert workspace.search(question).plan.route is Route.LEXICAL
+    workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH])
+    assert workspace.search(question).plan.route is Route.STRUCTURAL
+
+
+def test_seeds_bring_their_neighbours_in(workspace: Workspace) -> None:
+    found = [item.path for item in workspace.search("page", route="structural").items]
+    assert found[:2] == ["shop/page.py", "shop/cart.py"]
+    files = workspace.search("page", route="structural", level="file").items
+    assert [item.path for item in files][:2] == ["shop/page.py", "shop/cart.py"]
+    scores = [item.score for item in workspace.search("page", route="structural").items]
+    assert scores == sorted(scores, reverse=True)
+    only = workspace.search("page", route="structural", paths=["shop/page.py"]).items
+    assert {item.path for item in only} == {"shop/page.py"}
+
+
+def test_neighbours_are_unique_and_at_most_ten(workspace: Workspace) -> None:
+    seed = next(item for item in workspace.search("show_cart", k=50).items if item.symbol == "show_cart")
+    pinned = workspace._pins.pin(ViewKind.GRAPH, None, "auto")[0]
+    found = neighbours_of(pinned, seed)
+    assert {item.path for item in found} == {"shop/load.py", "shop/page.py"}
+    assert len(found) <= NEIGHBOURS
+
+
+def test_the_fusion_adds_weighted_reciprocal_ranks(workspace: Workspace) -> None:
+    pool = workspace.search("show_cart page other", route="lexical").items
+    pinned = workspace._pins.pin(ViewKind.GRAPH, None, "auto")[0]
+    scores = {item.path: item.score for item in fused(pinned, pool)}
+    ranks = {item.path: rank for rank, item in enumerate(pool, 1)}
+    assert scores["shop/other.py"] == pytest.approx(1 / (60 + ranks["shop/other.py"]), abs=1e-6)
+    assert scores["shop/load.py"] > 0.5 / (60 + 10)
+    assert max(scores.values()) > 1 / 61  # found both ways
+
+
+def test_semantic_expands_when_asked(workspace: Workspace) -> None:
+    answer = workspace.search("show cart", route="semantic", expand=True)
+    assert answer.plan.expansion == "dense-graph"
+    assert answer.items
+
+
+def test_reciprocal_ranks_are_an_option_of_hybrid(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        answer = workspace.search("convert currency", route="hybrid", fusion="rrf")
+    assert answer.plan.fusion == "rrf"
+    assert answer.items[0].score <= 2 / 61 + 1e-6
+
+
+@pytest.mark.parametrize("spec", ["wizard", "onnx:/nowhere", "llm:"])
+def test_a_wrong_reranker_fails_before_any_work(shop: GitRepo, spec: str) -> None:
+    with Workspace(shop.path) as workspace, pytest.raises(InputError):
+        workspace.search("currency", reranker=spec, refresh="never")
+
+
+def test_our_own_reranker_reorders_the_first_and_leaves_files_alone(shop: GitRepo) -> None:
+    pytest.importorskip("codenib_reranker", reason="make setup installs models/codenib-reranker")
+    question = "the price of everything in another currency"
+    with Workspace(shop.path) as workspace:
+        plain = workspace.search(question, tests="include")
+        read = workspace.search(question, tests="include", budget="thorough")
+        assert (read.plan.reranker, plain.plan.reranker) == ("embedded", None)
+        assert {item.symbol for item in read.items} == {item.symbol for item in plain.items}
+        assert [item.score for item in read.items] == sorted((i.score for i in read.items), reverse=True)
+        assert [item.score for item in read.items] != [item.score for item in plain.items]
+        assert workspace.costs()["rerank:embedded"] > 0
+        files = [workspace.search(question, level="file", budget=b).items for b in ("fast", "thorough")]
+    assert files[0] == files[1]
+
+
+def test_a_route_whose_view_cannot_be_is_refused_never_changed(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        workspace.index([ViewKind.LEXICAL])
+        with pytest.raises(StateError, match="dense view"):
+            workspace.search("currency", route="semantic", refresh="never")
