@@ -24,8 +24,8 @@ from codenib.core.protocols import FactBackend
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
 from codenib.manifest.store import Store
-from codenib.navigation.backends.registry import backends_of
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.registry import backends_of
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate
 from codenib.units.languages import language_hint

@@ -10,13 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
-from tests.navigation.backends.rust_project import MACROS
+from tests.navigation.rust.rust_project import MACROS
 
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
-from codenib.navigation.backends.registry import backends_of
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.registry import backends_of
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 from codenib.views.graph.update import FOLLOWED, REBUILT, GroupUpdate
 

@@ -14,8 +14,8 @@ from tests.gitrepo import GitRepo
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
-from codenib.navigation.backends.registry import backends_of
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.registry import backends_of
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 from codenib.views.graph.update import FOLLOWED, KEPT, REBUILT, GraphUpdate, GroupUpdate
 

@@ -16,7 +16,7 @@ import codenib
 from codenib.core.errors import InputError
 from codenib.core.views import RepoManifest, Status, ViewKind
 from codenib.manifest.home import tools_folder
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.runtime.guard import ResourceGuard
 from codenib.runtime.messages import ToolCall
 from codenib.runtime.primitives import ordinary_tools

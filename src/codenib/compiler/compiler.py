@@ -33,7 +33,7 @@ from codenib.core.views import (
 )
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.store import Store
-from codenib.navigation.backends.registry import backends_of
+from codenib.navigation.registry import backends_of
 from codenib.snapshot.blobs import BlobSource, LocalBlobs
 from codenib.snapshot.repository import Repository
 from codenib.snapshot.take import take

@@ -18,9 +18,9 @@ from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile
 from codenib.manifest.home import tools_folder
 from codenib.manifest.store import Store
-from codenib.navigation.backends.registry import backends_of, syntactic_backend
-from codenib.navigation.backends.scip_file import ScipFile
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.registry import backends_of, syntactic_backend
+from codenib.navigation.scip.imported import ScipFile
+from codenib.navigation.tools.locate import Toolbox
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import Repository

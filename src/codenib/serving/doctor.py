@@ -15,7 +15,7 @@ from typing import Literal
 from codenib.core.errors import CodenibError
 from codenib.manifest.home import home, tools_folder
 from codenib.manifest.store import Store
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.units.extract import extract
 from codenib.units.languages import LANGUAGES
 from codenib.views.trigram.zoekt import INSTALL, zoekt_available

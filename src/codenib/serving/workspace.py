@@ -25,7 +25,7 @@ from codenib.core.source import SourceUnit, Span
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
 from codenib.core.views import SLOW, ViewKind
 from codenib.manifest.store import Store
-from codenib.navigation.backends.registry import backends_of
+from codenib.navigation.registry import backends_of
 from codenib.serving.budgeted import Budgeted
 from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.maintenance import AuditReport, audit_graph, graph_update, warm_graph

@@ -10,7 +10,7 @@ from tests.adapters.cli.test_commands import Terminal
 from tests.gitrepo import GitRepo
 
 from codenib.manifest.home import tools_folder
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 
 FILES = {
     "shop/cart.py": (

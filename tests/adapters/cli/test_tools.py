@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from codenib.navigation.recipes import recipes
+from codenib.navigation.tools.recipes import recipes
 
 
 def run(*args: str, path: str, code: int = 0) -> subprocess.CompletedProcess[str]:

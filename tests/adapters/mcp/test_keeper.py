@@ -14,8 +14,8 @@ from codenib.adapters.mcp.served import Served
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
-from codenib.navigation.backends.registry import backends_of
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.registry import backends_of
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 
 _BOX = os.environ["CODENIB_TOOLBOX"]  # as the tests of engines have it

@@ -19,8 +19,8 @@ from codenib.core.views import ViewKind
 from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.home import tools_folder
 from codenib.manifest.store import Store
-from codenib.navigation.backends.registry import backends_of
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.registry import backends_of
+from codenib.navigation.tools.locate import Toolbox
 from codenib.snapshot.repository import locate
 
 Study = Callable[..., dict[str, Any]]

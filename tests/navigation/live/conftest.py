@@ -15,7 +15,7 @@ from codenib.manifest.home import tools_folder
 from codenib.navigation.live.provider import LiveProvider
 from codenib.navigation.live.servers import SERVERS, Server, found_places
 from codenib.navigation.live.session import Times
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 
 # Before any test has a home of its own.
 _TOOLS = tools_folder()

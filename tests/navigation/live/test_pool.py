@@ -13,7 +13,7 @@ from tests.navigation.live.conftest import FAKE, fake_command
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.live.pool import ServerPool
-from codenib.navigation.tools import Tool, Toolbox
+from codenib.navigation.tools.locate import Tool, Toolbox
 
 HELLO = Position("b.fake", 1, 4)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from codenib.navigation.live.servers import CPP, PYTHON, RUST, SERVERS, TYPESCRIPT, launch_of, server_of
-from codenib.navigation.recipes import recipes
+from codenib.navigation.tools.recipes import recipes
 from codenib.units.languages import BY_NAME
 
 LANGUAGES = sorted({language for server in SERVERS.values() for language in server.languages})

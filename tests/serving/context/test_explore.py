@@ -16,7 +16,7 @@ from codenib.core.context import Block, ContextPack
 from codenib.core.errors import InputError
 from codenib.core.protocols import FactBackend
 from codenib.core.views import ViewKind
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.context.ledger import Ledger
 from codenib.serving.context.tokens import count
 from codenib.serving.workspace import Workspace

@@ -14,7 +14,7 @@ from codenib.core.navigation import Position
 from codenib.core.protocols import FactBackend
 from codenib.core.symbols import NavigationAnswer
 from codenib.core.views import Status, ViewKind
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 
 FILES = {

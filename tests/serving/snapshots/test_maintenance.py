@@ -8,7 +8,7 @@ from tests.views.graph.toy import ToyBackend
 
 from codenib.core.protocols import FactBackend, Progress
 from codenib.core.views import Status, ViewKind
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 
 ALL = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH)

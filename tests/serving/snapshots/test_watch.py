@@ -11,7 +11,7 @@ from tests.views.graph.toy import ToyBackend
 from codenib.compiler.outcome import Outcome
 from codenib.core.protocols import FactBackend, Progress
 from codenib.core.views import Status, ViewKind
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.snapshots.watch import watch_repository
 from codenib.serving.workspace import Workspace
 

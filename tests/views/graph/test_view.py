@@ -11,7 +11,7 @@ from tests.views.graph.toy import ToyBackend
 from codenib.compiler.compiler import silent
 from codenib.core.errors import CannotMaintain
 from codenib.core.source import Delta, SourceFile, SourceSnapshot
-from codenib.navigation.backends.syntactic import SyntacticBackend
+from codenib.navigation.syntactic.backend import SyntacticBackend
 from codenib.views.graph.profile import Makers
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.view import GraphViewBuilder, read_made

@@ -8,9 +8,9 @@ from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
 from codenib.core.errors import ProviderError
 from codenib.manifest.home import tools_folder
-from codenib.navigation.install import Outcome
-from codenib.navigation.install import install as install_tools
-from codenib.navigation.tools import Toolbox, ToolReport
+from codenib.navigation.tools.install import Outcome
+from codenib.navigation.tools.install import install as install_tools
+from codenib.navigation.tools.locate import Toolbox, ToolReport
 
 
 @click.group(invoke_without_command=True)

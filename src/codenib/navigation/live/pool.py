@@ -12,7 +12,7 @@ from codenib.navigation.live.provider import LiveProvider
 from codenib.navigation.live.servers import SERVERS, Server, found_places
 from codenib.navigation.live.session import Times
 from codenib.navigation.live.worktree import Changes
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 
 
 class ServerPool:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 
 Json = Mapping[str, "Json"] | tuple["Json", ...] | str | int | float | bool | None
 Options = Mapping[str, Json]

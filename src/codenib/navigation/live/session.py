@@ -18,7 +18,7 @@ import msgspec
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
-from codenib.navigation.hurry import hurry
+from codenib.navigation.engines.priority import hurry
 from codenib.navigation.live.activity import Activity
 from codenib.navigation.live.documents import Document, Documents
 from codenib.navigation.live.results import Found, Reader, Symbol

@@ -12,7 +12,7 @@ from codenib.core.navigation import Position
 from codenib.navigation.live import servers
 from codenib.navigation.live.pool import ServerPool
 from codenib.navigation.live.worktree import Changes
-from codenib.navigation.tools import Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.units.languages import language_hint
 from codenib.views.graph.navigate import Found
 
@@ -98,7 +98,7 @@ class LiveServers:
         """What a server must be given: clangd without the commands of its files would guess."""
         if group != "cpp":
             return {}
-        from codenib.navigation.backends.compilation import database_of
+        from codenib.navigation.cpp.compilation import database_of
 
         database = self._folder / "database"
         database.mkdir(parents=True, exist_ok=True)

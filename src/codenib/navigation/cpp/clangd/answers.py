@@ -1,0 +1,317 @@
+"""A clangd session and a file in; what clangd answers at every token of it out."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from codenib.navigation.cpp.clangd.session import Session, path_to_uri, uri_to_path
+from codenib.navigation.cpp.clangd.shards import Place
+from codenib.navigation.cpp.tokens import Token, TokenKind, lex
+
+Start = tuple[int, int]  # line and column
+Definitions = tuple[tuple[Place, int], ...]  # places with the end column of the name
+
+_NAMESPACE_ALIAS = re.compile(r"@NA@[^@]*$")
+# Requests in flight at once: enough to keep clangd busy, few enough to keep the answers small.
+_BATCH = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Named:
+    """A symbol as `symbolInfo` gives it: its identity and where it is declared, if the file's parse knows."""
+
+    name: str
+    scope: str
+    usr: str
+    place: Place | None
+
+    @property
+    def is_macro(self) -> bool:
+        return "@macro@" in self.usr
+
+
+@dataclass(frozen=True, slots=True)
+class Outlined:
+    """A declaration of the file's outline; `parent` is its index there or -1."""
+
+    name: str
+    kind: int
+    parent: int
+    range: tuple[int, int, int, int]
+    name_range: tuple[int, int, int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One token with clangd's answers: places of definition, and the identities of what it names."""
+
+    token: Token
+    follower: str  # the next token's text
+    is_base: bool  # in the list of a class's bases
+    style: str  # the type of the semantic token there, or ""
+    definitions: Definitions
+    symbols: tuple[str, ...]  # those that references is about
+
+
+@dataclass(frozen=True, slots=True)
+class FileAnswers:
+    """One file; `own` has the places of symbols that the index lists otherwise or not at all."""
+
+    path: str
+    asked: list[Asked]
+    outline: list[Outlined]
+    symbols: dict[str, Named]
+    own: dict[str, frozenset[Start]]
+
+
+class Asker:
+    """Opens files in a session, one at a time, and asks at every name.
+
+    `listed` are the index's symbols by place for each file.
+    """
+
+    def __init__(
+        self, session: Session, root: Path, listed: Mapping[str, Mapping[Start, Sequence[str]]]
+    ) -> None:
+        self._session = session
+        self._root = root
+        self._listed = listed
+        # Most answers are the same few places: kept once.
+        self._known: dict[Definitions, Definitions] = {}
+
+    def ask(self, path: str) -> FileAnswers:
+        text = (self._root / path).read_bytes().decode("utf-8", "replace")
+        is_c = path.endswith(".c")
+        document = self._open(path, text)
+        listed = self._listed.get(path, {})
+        outline, styles = self._session.ask_all(
+            [
+                (f"textDocument/{name}", {"textDocument": document})
+                for name in ("documentSymbol", "semanticTokens/full")
+            ]
+        )
+        style = _styles(styles, self._session.token_types)
+        chosen = list(_chosen(lex(text, is_c=is_c), listed))
+        symbols: dict[str, Named] = {}
+        asked: list[Asked] = []
+        for start in range(0, len(chosen), _BATCH):
+            batch = chosen[start : start + _BATCH]
+            answers = self._at(document, [token for token, _, _ in batch], ("definition", "symbolInfo"))
+            for at, (token, follower, is_base) in enumerate(batch):
+                found = _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols)
+                asked.append(Asked(token, follower, is_base, style.get((token.line, token.column), ""),
+                                   self._places(answers[2 * at]), found))  # fmt: skip
+        asked = without_guesses(asked, text)
+        own = self._own(document, asked, symbols, listed)
+        self._session.tell("textDocument/didClose", {"textDocument": document})
+        return FileAnswers(path, asked, list(_flat(outline or [], -1, [0])), symbols, own)
+
+    def ask_at(self, path: str, tokens: Sequence[Token]) -> list[tuple[Definitions, tuple[str, ...]]]:
+        """Only what some tokens of a file are answered: places, and identities of what they name."""
+        document = self._open(path, (self._root / path).read_bytes().decode("utf-8", "replace"))
+        answers = self._at(document, tokens, ("definition", "symbolInfo"))
+        self._session.tell("textDocument/didClose", {"textDocument": document})
+        symbols: dict[str, Named] = {}
+        return [
+            (
+                self._places(answers[2 * at]),
+                _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols),
+            )
+            for at, token in enumerate(tokens)
+        ]
+
+    def _open(self, path: str, text: str) -> dict[str, str]:
+        document = {"uri": path_to_uri(str(self._root / path))}
+        language = "c" if path.endswith(".c") else "cpp"
+        opened = {**document, "text": text, "version": 1, "languageId": language}
+        self._session.tell("textDocument/didOpen", {"textDocument": opened})
+        return document
+
+    def _at(self, document: Mapping[str, str], tokens: Sequence[Token], methods: Sequence[str]) -> list[Any]:
+        places = [
+            {"textDocument": document, "position": {"line": token.line, "character": token.column},
+             "context": {"includeDeclaration": True}}
+            for token in tokens
+        ]  # fmt: skip
+        return self._session.ask_all(
+            [(f"textDocument/{method}", place) for place in places for method in methods]
+        )
+
+    def _places(self, answer: Sequence[Mapping[str, Any]] | None) -> Definitions:
+        found = _places(answer)
+        return self._known.setdefault(found, found)
+
+    def _own(self, document: Mapping[str, str], asked: Sequence[Asked], symbols: Mapping[str, Named],
+             listed: Mapping[Start, Sequence[str]]) -> dict[str, frozenset[Start]]:  # fmt: skip
+        """Where the file's own parse sees what the index leaves out (locals) or lists otherwise."""
+        strange = {
+            identity
+            for one in asked
+            for identity in one.symbols
+            if identity not in listed.get((one.token.line, one.token.column), ())
+        }
+        first: dict[str, Token] = {}
+        # A token that names one symbol alone is the place to ask about it.
+        for one in sorted(asked, key=lambda one: len(one.symbols)):
+            for identity in strange.intersection(one.symbols):
+                first.setdefault(identity, one.token)
+        answers = self._at(document, list(first.values()), ("references",))
+        return {
+            identity: frozenset(
+                (place.line, place.column)
+                for place, _ in _places(answer)
+                if path_to_uri(place.path) == document["uri"]
+            )
+            for identity, answer in zip(first, answers, strict=True)
+        }
+
+
+def without_guesses(asked: Sequence[Asked], text: str) -> list[Asked]:
+    """Where the parse knows nothing (code that is left out), clangd takes what the same word means nearby;
+    failing that, anything of that name that it has ever seen. The latter depends on what was open before, so
+    it is no fact."""
+    directives = _directives(text)
+    known: dict[str, list[Asked]] = defaultdict(list)
+    for one in asked:
+        if one.symbols and one.token.kind is TokenKind.NAME and one.token.line not in directives:
+            known[one.token.text].append(one)
+    return [
+        replace(one, definitions=())
+        if one.definitions
+        and not one.symbols
+        and one.token.kind is TokenKind.NAME
+        and one.definitions != _nearby(one.token, known.get(one.token.text, ()))
+        else one
+        for one in asked
+    ]
+
+
+def _nearby(token: Token, known: Sequence[Asked]) -> Definitions:
+    """What the nearest of the same words means, as clangd measures: lines above count twice, and the longer
+    the word, the farther it may be."""
+    here = (token.line, token.column)
+    best: tuple[tuple[int, bool, int, int], Definitions] = ((1 << min(len(token.text), 31), True, 0, 0), ())
+    for one in known:
+        line, column = one.token.line, one.token.column
+        above = (line, column) < here
+        cost = 2 * (token.line - line) if above else line - token.line
+        order = (-line, -column) if above else (line, column)
+        best = min(best, ((cost, above, *order), one.definitions), key=lambda pair: pair[0])
+    return best[1]
+
+
+def _directives(text: str) -> set[int]:
+    """The lines of the preprocessor's directives."""
+    found: set[int] = set()
+    goes_on = False
+    for at, line in enumerate(text.split("\n")):
+        if goes_on or line.lstrip().startswith("#"):
+            found.add(at)
+            goes_on = line.rstrip("\r").endswith("\\")
+        else:
+            goes_on = False
+    return found
+
+
+def _relevant(found: tuple[str, ...], text: str, symbols: Mapping[str, Named]) -> tuple[str, ...]:
+    """Of all that a token names, what references is about: the macro before what it stands for, the alias
+    before what it is an alias of."""
+    macros = tuple(identity for identity in found if symbols[identity].is_macro)
+    if macros:
+        return macros
+    found = tuple(identity for identity in found if _NAMESPACE_ALIAS.search(symbols[identity].usr)) or found
+    return tuple(identity for identity in found if symbols[identity].name == text) or found
+
+
+def _chosen(tokens: Iterator[Token], indexed: Collection[Start]) -> Iterator[tuple[Token, str, bool]]:
+    """The tokens to ask at, each with the text of the next token and whether it names a base class."""
+    bases = _Bases()
+    last: tuple[Token, bool] | None = None
+    for token in tokens:
+        if last is not None:
+            yield last[0], token.text, last[1] and token.text != "::"
+        is_base = bases.holds(token)
+        wanted = token.kind is not TokenKind.OTHER or (token.line, token.column) in indexed
+        last = (token, is_base) if wanted else None
+    if last is not None:
+        yield last[0], "", last[1]
+
+
+class _Bases:
+    """Follows tokens and knows the list of bases: `class A final : public B, C<D> {`."""
+
+    def __init__(self) -> None:
+        self._head = False
+        self._list = False
+        self._depth = 0
+
+    def holds(self, token: Token) -> bool:
+        text = token.text
+        if text in ("class", "struct"):
+            self._head, self._list, self._depth = True, False, 0
+        elif text in ("{", ";", ")", "enum", "union") or (not self._list and text in (">", ",", "(", "=")):
+            self._head = self._list = False
+        elif text == ":" and self._head:
+            self._list = True
+        elif text in "<>" and text:
+            self._depth += 1 if text == "<" else -1
+        return self._list and self._depth == 0 and token.kind is TokenKind.NAME
+
+
+def _styles(answer: Mapping[str, Any] | None, types: Sequence[str]) -> dict[tuple[int, int], str]:
+    styles = {}
+    line = column = 0
+    data = (answer or {}).get("data", [])
+    for at in range(0, len(data), 5):
+        down, right, _, kind, _ = data[at : at + 5]
+        line, column = line + down, right if down else column + right
+        styles[line, column] = types[kind]
+    return styles
+
+
+def _places(answer: Sequence[Mapping[str, Any]] | None) -> Definitions:
+    found = set()
+    for item in answer or ():
+        start, end = item["range"]["start"], item["range"]["end"]
+        width_end = end["character"] if end["line"] == start["line"] else start["character"]
+        found.add((Place(uri_to_path(item["uri"]), start["line"], start["character"]), width_end))
+    return tuple(sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1])))
+
+
+def _named(answer: Sequence[Mapping[str, Any]] | None, symbols: dict[str, Named]) -> tuple[str, ...]:
+    found = set()
+    for item in answer or ():
+        identity = item.get("id")
+        if not identity:
+            continue
+        found.add(identity)
+        if identity not in symbols:
+            home = item.get("definitionRange") or item.get("declarationRange")
+            place = None
+            if home:
+                start = home["range"]["start"]
+                place = Place(uri_to_path(home["uri"]), start["line"], start["character"])
+            symbols[identity] = Named(
+                item.get("name") or "", item.get("containerName") or "", item.get("usr") or "", place
+            )
+    return tuple(sorted(found))
+
+
+def _flat(items: Sequence[Mapping[str, Any]], parent: int, count: list[int]) -> Iterator[Outlined]:
+    for item in items:
+        own = count[0]
+        count[0] += 1
+        yield Outlined(
+            item["name"], item["kind"], parent, _range(item["range"]), _range(item["selectionRange"])
+        )
+        yield from _flat(item.get("children", ()), own, count)
+
+
+def _range(value: Mapping[str, Any]) -> tuple[int, int, int, int]:
+    start, end = value["start"], value["end"]
+    return start["line"], start["character"], end["line"], end["character"]

@@ -1,0 +1,283 @@
+"""An edit in, clangd's index of the checkout after it out: the shards that indexing everything would make.
+
+Files are indexed in the order of their paths, and a header's shard is made by the first file that includes
+it; should that have errors, by the last that includes it without. After an edit the files that it may reach
+are indexed alone, each with shards of all that it includes; by that rule one of them, or the one that was
+there, is the shard now.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+
+from codenib.core.errors import CannotMaintain
+from codenib.navigation.cpp.clangd.pool import Clangds, read_all
+from codenib.navigation.cpp.clangd.shards import Shard, read_head, read_shard
+from codenib.navigation.cpp.compilation import Command
+from codenib.navigation.cpp.includes import reachable
+
+# Files that did not change but may be the next to make a header's shard.
+_MOST_HEIRS = 12
+# Of all compiled files: indexed alone each has all that it includes indexed again, in order only what is new.
+_MOST_ALONE = 0.4
+
+
+@dataclass(frozen=True)
+class Part:
+    """One shard, the compiled file that it was made by, and the first that includes its file."""
+
+    first: str
+    maker: str
+    shard: Shard
+
+    @property
+    def contested(self) -> bool:
+        """Whether the first has errors."""
+        return self.first != self.maker or self.shard.had_errors
+
+
+class Index:
+    """The shards of one checkout, by the names of their files."""
+
+    def __init__(self, clangds: Clangds, commands: Sequence[Command]) -> None:
+        """Index everything."""
+        self._clangds = clangds
+        self._commands = {command.file: command for command in commands}
+        self._order = {command.file: at for at, command in enumerate(commands)}
+        makers = clangds.index(commands)
+        self.parts = {name: Part(*makers[name], shard) for name, shard in read_all(clangds.shards).items()}
+        self._stamps = {path: _stamp(path) for path in self.paths()}
+
+    def paths(self) -> Iterable[str]:
+        """The files that it is of."""
+        return (part.shard.path for part in self.parts.values())
+
+    def alone(self) -> set[str]:
+        """The compiled files whose shards are of their own compilation."""
+        return {part.maker for part in self.parts.values() if part.maker == part.shard.path}
+
+    def changed_outside(self, *folders: Path) -> str:
+        """A file outside `folders` that is not what it was when it was read; empty when there is none."""
+        inside = tuple(f"{folder}/" for folder in folders)
+        return next(
+            (
+                path
+                for path, stamp in self._stamps.items()
+                if not path.startswith(inside) and _stamp(path) != stamp
+            ),
+            "",
+        )
+
+    def graph(self) -> dict[str, tuple[str, ...]]:
+        """What each file includes itself."""
+        return {part.shard.path: part.shard.includes for part in self.parts.values()}
+
+    def includers(self, paths: Collection[str]) -> set[str]:
+        """The compiled files that include one of `paths`, as far as shards say."""
+        users: dict[str, list[str]] = {}
+        for part in self.parts.values():
+            for other in part.shard.includes:
+                users.setdefault(other, []).append(part.shard.path)
+        return reachable(paths, users) & self._order.keys()
+
+    def follow(self, dirty: Collection[str], may_include: Callable[[str, str], bool]) -> set[str]:
+        """Index the files `dirty` again; the names of the shards that are others now.
+
+        `may_include` says whether a compiled file may include a file; both are full paths.
+        """
+        if len(dirty) > _MOST_ALONE * len(self._order):
+            return self._index_all()
+        made_by = {part.shard.path: part.maker for part in self.parts.values()}
+        asleep = {file for file in self._order if made_by.get(file, file) != file}
+        runs = self._run([file for file in dirty if file not in asleep])
+        self._check_mains(runs, made_by)
+        differing = set()
+        for name, (first, maker) in self._choices(runs, may_include).items():
+            if not maker:
+                self._drop(name)
+            elif maker not in runs:
+                self.parts[name] = replace(self.parts[name], first=first)
+                continue
+            elif not self._put(name, first, maker, runs[maker][name].file):
+                continue
+            differing.add(name)
+        self._clangds.forget_alone()
+        return differing
+
+    def _index_all(self) -> set[str]:
+        """Everything in order, from nothing; shards with the same bytes are not read again."""
+        folder = self._clangds.shards
+        before = {name: (folder / name).read_bytes() for name in self.parts}
+        shutil.rmtree(folder)
+        makers = self._clangds.index(list(self._commands.values()))
+        same = {name for name in makers if (folder / name).read_bytes() == before.get(name)}
+        held, self.parts = self.parts, {}
+        for name, (first, maker) in makers.items():
+            shard = held[name].shard if name in same else read_shard(folder / name)
+            self.parts[name] = Part(first, maker, shard)
+        self._stamps = {path: _stamp(path) for path in self.paths()}
+        return (held.keys() | makers.keys()) - same
+
+    def _run(self, files: Iterable[str]) -> dict[str, dict[str, _Made]]:
+        commands = [self._commands[file] for file in sorted(files, key=self._order.__getitem__)]
+        return {
+            file: {name: _Made(place) for name, place in shards.items()}
+            for file, shards in self._clangds.index_alone(commands).items()
+        }
+
+    def _check_mains(self, runs: Mapping[str, Mapping[str, _Made]], made_by: Mapping[str, str]) -> None:
+        """A compiled file that an earlier one includes is not indexed for itself: that has to stay so."""
+        for file, run in runs.items():
+            there = {made.path for made in run.values()} & self._order.keys()
+            later = {other for other in there if self._order[other] > self._order[file]}
+            before = {other for other in self._order if other != file and made_by.get(other) == file}
+            for other in (later - before) | (before - there):
+                if (other in later) == (made_by.get(other, other) == other):
+                    raise CannotMaintain(f"{file} and {other} are compiled, and one includes the other")
+
+    def _choices(
+        self, runs: dict[str, dict[str, _Made]], may_include: Callable[[str, str], bool]
+    ) -> dict[str, tuple[str, str]]:
+        """Who includes first, and who makes, each shard that an edit may concern; empty when nobody does.
+
+        Where that takes a file that did not change, it is indexed alone too.
+        """
+        graph = self.graph()
+        reached: dict[str, set[str]] = {}
+
+        def may_reach(file: str, path: str) -> bool:
+            if file not in reached:
+                reached[file] = reachable([file], graph)
+            return path in reached[file] or may_include(file, path)
+
+        started = len(runs)
+        while True:
+            needed: set[str] = set()
+            found: dict[str, tuple[str, str]] = {}
+            for name in self._concerned(runs):
+                choice = _Choice(name, self.parts.get(name), runs, self._order, may_reach)
+                try:
+                    found[name] = choice.made()
+                except _Unknown as unknown:
+                    needed.add(unknown.file)
+            if len(runs) + len(needed) - started > _MOST_HEIRS:
+                raise CannotMaintain("other files are now the first to include many headers")
+            if not needed:
+                return found
+            runs.update(self._run(needed))
+
+    def _concerned(self, runs: Mapping[str, Mapping[str, _Made]]) -> set[str]:
+        """The shards that a file of `runs` has, or had a part in."""
+        held = {name for name, part in self.parts.items() if part.first in runs or part.maker in runs}
+        return held | {name for run in runs.values() for name in run}
+
+    def _put(self, name: str, first: str, maker: str, file: Path) -> bool:
+        """Take a shard; whether it is another than before."""
+        place = self._clangds.shards / name
+        held = self.parts.get(name)
+        if held is not None and file.read_bytes() == place.read_bytes():
+            self.parts[name] = Part(first, maker, held.shard)
+            return False
+        shutil.copyfile(file, place)
+        self.parts[name] = Part(first, maker, read_shard(place))
+        path = self.parts[name].shard.path
+        self._stamps[path] = _stamp(path)
+        return True
+
+    def _drop(self, name: str) -> None:
+        (self._clangds.shards / name).unlink(missing_ok=True)
+        if name in self.parts:
+            self._stamps.pop(self.parts.pop(name).shard.path, None)
+
+
+class _Unknown(Exception):
+    """It takes this file, indexed alone, to know."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+
+
+@dataclass(frozen=True)
+class _Choice:
+    """Who makes one shard now."""
+
+    name: str
+    held: Part | None
+    runs: Mapping[str, Mapping[str, _Made]]
+    order: dict[str, int]
+    may_reach: Callable[[str, str], bool]
+
+    def made(self) -> tuple[str, str]:
+        first = next((file for file in self.order if self._includes(file)), "")
+        if not first or not self._has_errors(first):
+            return first, first
+        return first, next((file for file in reversed(self.order) if self._is_clean(file)), first)
+
+    def _includes(self, file: str) -> bool:
+        """Whether a file, none before it, includes this one."""
+        if file in self.runs:
+            return self.name in self.runs[file]
+        if self.held is None or self.order[file] < self._at(self.held.first):
+            return False
+        return file == self.held.first or self._must_know(file, self.held)
+
+    def _has_errors(self, file: str) -> bool:
+        if file in self.runs:
+            return self.runs[file][self.name].had_errors
+        assert self.held is not None
+        return self.held.contested
+
+    def _is_clean(self, file: str) -> bool:
+        """Whether a file, none after it, includes this one without errors."""
+        if file in self.runs:
+            return self.name in self.runs[file] and not self.runs[file][self.name].had_errors
+        held = self.held
+        if held is None or (file == held.first and held.contested):
+            return False
+        if file == held.maker:
+            return not held.shard.had_errors
+        if self.order[file] < self._at(held.first):
+            return False
+        if held.contested and (held.shard.had_errors or self.order[file] > self._at(held.maker)):
+            return False
+        return self._must_know(file, held)
+
+    def _must_know(self, file: str, held: Part) -> bool:
+        if self.may_reach(file, held.shard.path):
+            raise _Unknown(file)
+        return False
+
+    def _at(self, file: str) -> int:
+        return self.order.get(file, 0)
+
+
+class _Made:
+    """A shard on disk; its head is read when it is looked at."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+
+    @cached_property
+    def _head(self) -> tuple[str, tuple[str, ...], bool]:
+        return read_head(self.file)
+
+    @property
+    def path(self) -> str:
+        return self._head[0]
+
+    @property
+    def had_errors(self) -> bool:
+        return self._head[2]
+
+
+def _stamp(path: str) -> tuple[int, int]:
+    """Time and size of a file; zeros when it is not there."""
+    try:
+        found = Path(path).stat()
+    except OSError:
+        return 0, 0
+    return found.st_mtime_ns, found.st_size

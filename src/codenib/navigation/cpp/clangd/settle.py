@@ -1,0 +1,99 @@
+"""A file's answers in; the same without what clangd remembers of other files that were open before it, out.
+
+A place that the file's own parse cannot know comes from the index. One that the index on disk does not have
+was left by a file that clangd had open earlier; and of a symbol with several definitions clangd shows any.
+Both depend on the order of questions: the declaration that the file sees, or the first place, stands instead.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
+from pathlib import Path
+
+from codenib.navigation.cpp.clangd.answers import Asked, Definitions, FileAnswers
+from codenib.navigation.cpp.clangd.shards import Place
+from codenib.navigation.cpp.clangd.universe import Universe
+from codenib.navigation.cpp.tokens import TokenKind
+
+
+class Settler:
+    """Settles answers against one state of the index. `included` gives what a file may include."""
+
+    def __init__(self, root: Path, universe: Universe, included: Callable[[str], Set[str]]) -> None:
+        self._root = root
+        self._universe = universe
+        self._included = included
+
+    def settle(self, file: FileAnswers) -> FileAnswers:
+        known: dict[tuple[Definitions, tuple[str, ...], bool], Definitions] = {}
+        asked = []
+        for one in file.asked:
+            if one.token.kind is TokenKind.HEADER or not self._doubtful(file.path, one):
+                asked.append(one)
+                continue
+            here = (one.token.line, one.token.column) in self._universe.spots.get(file.path, ())
+            key = (one.definitions, one.symbols, here)
+            if key not in known:
+                known[key] = self._places(file, one)
+            asked.append(replace(one, definitions=known[key]))
+        return replace(file, asked=asked)
+
+    def agrees(
+        self,
+        file: FileAnswers,
+        kept: Sequence[Asked],
+        answers: Sequence[tuple[Definitions, tuple[str, ...]]],
+    ) -> bool:
+        """Whether tokens of a file are answered as they are kept."""
+        fresh = [
+            replace(one, definitions=definitions, symbols=symbols)
+            for one, (definitions, symbols) in zip(kept, answers, strict=True)
+        ]
+        if any(identity not in file.symbols for one in fresh for identity in one.symbols):
+            return False
+        return self.settle(replace(file, asked=fresh)).asked == list(kept)
+
+    def _doubtful(self, path: str, one: Asked) -> bool:
+        universe = self._universe
+        if any(identity in universe.several for identity in one.symbols):
+            return True
+        for place, _ in one.definitions:
+            home = universe.inside(place.path)
+            if home is not None and home != path and (place.line, place.column) not in universe.spots[home]:
+                return True
+        return False
+
+    def _places(self, file: FileAnswers, one: Asked) -> Definitions:
+        universe, found = self._universe, set()
+        for place, end in one.definitions:
+            home = universe.inside(place.path)
+            if home is None:
+                found.add((place, end))
+                continue
+            sees = home == file.path or home in self._included(file.path)
+            if not sees and (place.line, place.column) not in universe.spots[home]:
+                found.update(self._declared(file, one))
+                continue
+            chosen = self._chosen(file.path, one, place, sees=sees)
+            found.add((chosen, end - place.column + chosen.column))
+        return tuple(sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1])))
+
+    def _declared(self, file: FileAnswers, one: Asked) -> Definitions:
+        named = [file.symbols[identity] for identity in one.symbols]
+        return tuple((each.place, each.place.column + len(each.name)) for each in named if each.place)
+
+    def _chosen(self, path: str, one: Asked, place: Place, *, sees: bool) -> Place:
+        """Of several places of one symbol the first, unless it is the one that the file sees."""
+        own = Place(str(self._root / path), one.token.line, one.token.column)
+        for identity in one.symbols:
+            definitions, declarations = self._universe.several.get(identity, (frozenset(), frozenset()))
+            symbol = self._universe.symbols.get(identity)
+            if symbol is None:
+                continue
+            here = own in declarations or own in definitions
+            if place in declarations and symbol.declaration and (here or not sees):
+                return symbol.declaration
+            if place in definitions and symbol.definition and not sees:
+                return symbol.definition
+        return place

@@ -1,0 +1,110 @@
+"""A checkout in, its compile commands out, and whether an edit may have changed them."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from codenib.core.errors import CannotMaintain
+from codenib.navigation.cpp.compilation import Command, database_of, find_compilation_database
+
+_BUILD_FILE = re.compile(r"CMakeLists\.txt|GNUmakefile|[Mm]akefile.*|configure\.ac|.*\.(?:cmake|mk)")
+# Parts of sources that are no language of their own.
+_PARTS = (".inc", ".def", ".inl", ".ipp", ".tpp", ".tcc", ".txx", ".x", ".tbl", ".td")
+# What a build does with a file that is not compiled: its content may end up in options.
+_READS = re.compile(
+    r"file\s*\(\s*(?:READ|STRINGS)|configure_file|try_compile|try_run|\bsed\b|\bgrep\b|\bawk\b|AC_CONFIG_HEADERS",
+    re.IGNORECASE,
+)
+_NAMES = re.compile(
+    r"(?:^|/)(?:CMakeLists\.txt|GNUmakefile|[Mm]akefile[^/]*|configure[^/]*|autogen\.sh|compile_commands\.json|"
+    r"compile_flags\.txt|\.clangd|CMakePresets\.json|meson\.build|[^/]*\.(?:cmake|mk|ac|am|m4|in|mak|pc))$"
+)
+
+
+class Database:
+    """The commands of one checkout, and where they came from."""
+
+    def __init__(self, root: Path, work: Path, *, trusted: bool) -> None:
+        self._root = root
+        self.work = work
+        self._trusted = trusted
+        self._found = find_compilation_database(root)
+        self._content = self._read()
+        self.commands: Sequence[Command] = database_of(root, work, trusted=trusted)
+
+    def follow(self, changed: Iterable[str], came_or_went: bool) -> None:
+        """Raise `CannotMaintain` where the commands are others after an edit of these files."""
+        changed = list(changed)
+        if find_compilation_database(self._root) != self._found or self._read() != self._content:
+            raise CannotMaintain("the compilation database is another")
+        if self._found is None:
+            self._copy(changed)
+        if came_or_went or (self._found is None and self._reads(changed)):
+            with tempfile.TemporaryDirectory(prefix="codenib-cpp-") as folder:
+                anew = database_of(self._root, Path(folder).resolve(), trusted=self._trusted)
+                here = str(Path(folder).resolve())
+                if [_moved(each, here, str(self.work)) for each in anew] != list(self.commands):
+                    raise CannotMaintain("the build compiles other files, or with other options")
+
+    def places(self, path: str) -> list[str]:
+        """The full paths under which a compiler may read a file of the checkout."""
+        return [str(self._root / path), str(self._copied(path))]
+
+    def _read(self) -> bytes:
+        return self._found.read_bytes() if self._found is not None else b""
+
+    def _copied(self, path: str) -> Path:
+        return self.work / "make" / self._root.name / path
+
+    def _copy(self, changed: Iterable[str]) -> None:
+        """A build by make runs in a copy, whose own files stay those of the checkout."""
+        for path in changed:
+            place = self._copied(path)
+            if (self._root / path).is_file() and place.parent.is_dir():
+                shutil.copyfile(self._root / path, place)
+            else:
+                place.unlink(missing_ok=True)
+
+    def _reads(self, changed: Iterable[str]) -> bool:
+        """Whether the build may read one of the files itself."""
+        names = {path.rpartition("/")[2] for path in changed}
+        for file in build_files(self._root):
+            text = file.read_text("utf-8", "replace")
+            if _READS.search(text) and any(_is_read(name, text) for name in names):
+                return True
+        return False
+
+
+def build_files(root: Path) -> Iterable[Path]:
+    """The files that say how the checkout is built."""
+    for folder, _, names in os.walk(root):
+        yield from (Path(folder, name) for name in names if _BUILD_FILE.fullmatch(name))
+
+
+def configures(root: Path, path: str) -> str:
+    """Why a change of a file that is no source may change how sources are read; empty when it cannot."""
+    if _NAMES.search(path):
+        return f"{path} decides how files are compiled"
+    if path.endswith(_PARTS):
+        return f"{path} may be part of sources"
+    name = path.rpartition("/")[2]
+    if any(name in file.read_text("utf-8", "replace") for file in build_files(root)):
+        return f"{path} is named by the build"
+    return ""
+
+
+def _is_read(name: str, text: str) -> bool:
+    return any(name in line and (_READS.search(line) or "set" in line) for line in text.splitlines())
+
+
+def _moved(command: Command, old: str, new: str) -> Command:
+    return Command(
+        command.file.replace(old, new),
+        command.directory.replace(old, new),
+        tuple(argument.replace(old, new) for argument in command.arguments),
+    )

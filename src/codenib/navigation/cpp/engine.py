@@ -1,0 +1,412 @@
+"""The engine of C and C++: holds a checkout with clangd's index and answers, and follows its edits.
+
+Clangd itself does not stay: reading its index takes less than what it would hold in memory. What stays is
+the index on disk, and for each file what was answered at its names.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from codenib.core.errors import CannotMaintain
+from codenib.navigation.cpp.clangd.answers import FileAnswers
+from codenib.navigation.cpp.clangd.index import Index
+from codenib.navigation.cpp.clangd.pool import Clangds
+from codenib.navigation.cpp.clangd.settle import Settler
+from codenib.navigation.cpp.clangd.shards import Shard
+from codenib.navigation.cpp.clangd.universe import Target, Universe
+from codenib.navigation.cpp.compare import Comparison, differing_files, identities_of
+from codenib.navigation.cpp.database import Database
+from codenib.navigation.cpp.facts import Assembly, Summary, summary_of
+from codenib.navigation.cpp.includes import Includes
+from codenib.navigation.cpp.reuse import Edits, Reuse, keywords
+from codenib.navigation.tools.locate import Tool
+
+Ranges = Mapping[str, Sequence[tuple[int, int]]]
+#: Done and total.
+Note = Callable[[int, int], None]
+#: Raises where the database does not fit the checkout.
+Check = Callable[[Database, Sequence[str], Universe], None]
+# Of all names asked at; above it a rebuild costs no more.
+_MOST = 0.6
+
+
+@dataclass
+class _State:
+    """What is known of one state of the checkout."""
+
+    texts: dict[str, bytes]  # deflated
+    database: Database
+    clangds: Clangds
+    includes: Includes
+    index: Index
+    answers: dict[str, FileAnswers]
+    summaries: dict[str, Summary]
+    assembly: Assembly
+    targets: dict[str, frozenset[Target]]
+    nodes: dict[str, dict[tuple[int, int], str]]
+
+
+class CppEngine:
+    """Follows the edits of one checkout."""
+
+    whole = True
+
+    def __init__(
+        self, tool: Tool, root: Path, check: Check, *, trusted: bool, note: Note | None = None
+    ) -> None:
+        self._tool = tool
+        self._root = root.resolve()
+        self._check = check
+        self._trusted = trusted
+        self._note = note
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._state: _State | None = None
+        self._files: list[str] = []
+        self._pending: set[str] = set()
+        self._asked = 0
+        self.alive = True
+
+    @property
+    def requests(self) -> int:
+        return self._asked + (self._state.clangds.requests if self._state is not None else 0)
+
+    @property
+    def settled(self) -> bool:
+        return self._state is not None and not self._changed(self._state)
+
+    @property
+    def resident_bytes(self) -> int:
+        """What the answers hold in memory, about."""
+        if self._state is None:
+            return 0
+        return 700 * sum(each.size for each in self._state.summaries.values())
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        self._files = list(files)
+        self._pending.update(changed)
+
+    def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
+        state = self._state
+        if state is None:
+            made = self._build()
+        else:
+            self._state = None  # whatever fails from here on, the next starts from nothing
+            made = self._follow(state)
+        if anew:
+            assert self._state is not None
+            made |= {path: self._line(self._state, path) for path in paths if path not in made}
+        found = {path: made[path] for path in paths if path in made}
+        return found, frozenset(path for path in paths if path not in made)
+
+    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
+        yield from self.differing(paths, anew=True)[0].values()
+
+    def nodes(self, paths: Sequence[str]) -> dict[str, list[list[str | int]]]:
+        return {}
+
+    def surfaces(
+        self,
+        paths: Sequence[str],
+        touched: Sequence[str] = (),
+        entries: Mapping[str, Sequence[str]] | None = None,
+        held: Sequence[str] = (),
+    ) -> dict[str, Mapping[str, str]]:
+        return {}
+
+    def imports(self, paths: Sequence[str]) -> dict[str, list[str]]:
+        return {}
+
+    def apart(self) -> frozenset[str]:
+        return frozenset()
+
+    def close(self) -> None:
+        """Let go of everything."""
+        self.alive = False
+        self._state = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None
+
+    def _build(self) -> dict[str, bytes]:
+        """Everything from nothing."""
+        if self._folder is not None:
+            self._folder.cleanup()
+        self._folder = tempfile.TemporaryDirectory(prefix="codenib-cpp-", ignore_cleanup_errors=True)
+        work = Path(self._folder.name).resolve()
+        texts = {path: self._deflated(path) for path in self._files}
+        database = Database(self._root, work, trusted=self._trusted)
+        steps = _Steps(len(database.commands) + 2 * len(self._files), self._note)
+        clangds = Clangds(self._tool, self._root, work, steps)
+        index = Index(clangds, database.commands)
+        universe = self._universe(index)
+        self._check(database, self._files, universe)
+        includes = Includes(self._root)
+        includes.read(self._files)
+        includes.learn(index.graph())
+        settler = Settler(self._root, universe, includes.closure)
+        found = clangds.ask(self._files, database.commands, universe)
+        answers = {each.path: settler.settle(each) for each in found}
+        summaries = {path: summary_of(each) for path, each in answers.items()}
+        assembly = Assembly(universe, summaries.values())
+        state = _State(texts, database, clangds, includes, index, answers, summaries, assembly, {}, {})
+        lines = {}
+        for path in self._files:
+            lines[path] = self._line(state, path)
+            steps()
+        self._state, self._pending = state, set()
+        return lines
+
+    def _follow(self, state: _State) -> dict[str, bytes]:
+        """The lines that differ after the edits since the last time."""
+        changed = self._changed(state)
+        if not changed:
+            self._state, self._pending = state, set()
+            return {}
+        there = set(self._files)
+        came_or_went = bool(there ^ state.texts.keys())
+        state.database.follow(changed, came_or_went)
+        if outside := state.index.changed_outside(self._root, state.database.work):
+            raise CannotMaintain(f"{outside} changed, which is outside the repository")
+        touched = self._touched(state, changed)
+        edits, hopeful = self._edits(state, touched & there, changed, came_or_went)
+        self._limit(state, (touched & there) - hopeful)
+        old = state.assembly
+        before = [part.shard for part in state.index.parts.values()]
+        self._index_again(state, touched, changed)
+        universe = self._universe(state.index)
+        self._check(state.database, self._files, universe)
+        compared = Comparison(old.universe, universe, {str(self._root / path) for path in changed})
+        if edits is not None:
+            self._note_declared(state, edits, before, old.universe, universe)
+            reuse = Reuse(edits, compared, old.universe, universe)
+            carried = self._carried(state, sorted(hopeful), reuse, universe)
+        else:
+            carried = {}
+        apart = [path for path in self._files if path not in touched]
+        again = (touched & there) - carried.keys() | differing_files(old.universe, universe, apart)
+        again.update(path for path in apart if compared.concerns(state.summaries[path]))
+        self._limit(state, again)
+        self._ask_again(state, sorted(again), universe, compared, carried)
+        now = {path: self._deflated(path) for path in changed if path in there}
+        state.texts = {path: now[path] if path in now else state.texts[path] for path in self._files}
+        state.assembly = Assembly(universe, (state.summaries[path] for path in self._files))
+        lines = self._assemble(state, old, compared, again | carried.keys())
+        self._state, self._pending = state, set()
+        return lines
+
+    def _edits(
+        self, state: _State, touched: set[str], changed: Sequence[str], came_or_went: bool
+    ) -> tuple[Edits | None, set[str]]:
+        """The edits, and which unchanged files may keep their answers though they include edited ones."""
+        alone = {path.removeprefix(f"{self._root}/") for path in state.index.alone()}
+        hopeful = (touched & alone) - set(changed)
+        if came_or_went or not hopeful:
+            return None, set()
+        before = {path: _text(zlib.decompress(data)) for path, data in state.texts.items() if data}
+        if not before.keys() >= set(changed):
+            return None, set()
+        after = {path: self._text(path) for path in touched}
+        edits = Edits(self._root, changed, before, after)
+        closure = state.includes.closure
+        return edits, {path for path in hopeful if edits.may_stand(closure(path), after[path])}
+
+    def _note_declared(
+        self, state: _State, edits: Edits, before: Sequence[Shard], old: Universe, new: Universe
+    ) -> None:
+        """What the edited tokens declare, before and after."""
+        paths = [path.removeprefix(f"{self._root}/") for path in edits.files]
+        texts = {path: _text(zlib.decompress(state.texts[path])) for path in paths}
+        edits.add_declared(before, old, texts, new=False)
+        after = [part.shard for part in state.index.parts.values()]
+        edits.add_declared(after, new, {path: self._text(path) for path in paths}, new=True)
+
+    def _carried(
+        self, state: _State, hopeful: Sequence[str], reuse: Reuse, universe: Universe
+    ) -> dict[str, FileAnswers]:
+        """The answers that hold; keywords, whose answers are types, are asked to know."""
+        found = {}
+        alone = state.index.alone()
+        for path in hopeful:
+            if str(self._root / path) not in alone:
+                continue
+            kept = reuse.carried(state.answers[path], state.includes.closure(path), self._text(path))
+            if kept is not None:
+                found[path] = kept
+        asked = {path: keywords(kept) for path, kept in found.items() if keywords(kept)}
+        tokens = {path: [one.token for one in some] for path, some in asked.items()}
+        settler = Settler(self._root, universe, state.includes.closure)
+        for path, answers in state.clangds.ask_at(tokens, universe).items() if tokens else ():
+            if not settler.agrees(found[path], asked[path], answers):
+                del found[path]
+        return found
+
+    def _index_again(self, state: _State, touched: set[str], changed: Sequence[str]) -> None:
+        here = f"{self._root}/"
+        places = [place for path in changed for place in state.database.places(path)]
+        dirty = state.index.includers(places)
+        for command in state.database.commands:
+            if command.file.removeprefix(here) in touched:
+                dirty.add(command.file)
+
+        def may_include(file: str, path: str) -> bool:
+            return path.removeprefix(here) in state.includes.closure(file.removeprefix(here))
+
+        state.index.follow(dirty, may_include)
+        state.includes.learn(state.index.graph())
+
+    def _ask_again(
+        self,
+        state: _State,
+        again: Sequence[str],
+        universe: Universe,
+        compared: Comparison,
+        carried: Mapping[str, FileAnswers],
+    ) -> None:
+        """New answers for the files `again`; those of the others with today's places."""
+        asked = set(again)
+        answers = {}
+        for path in self._files:
+            if path not in asked:
+                held = state.answers[path]
+                answers[path] = carried.get(path) or compared.carried(held, state.summaries[path])
+                if answers[path] is not state.answers[path]:
+                    state.summaries[path] = summary_of(answers[path])
+        settler = Settler(self._root, universe, state.includes.closure)
+        for each in state.clangds.ask(again, state.database.commands, universe):
+            answers[each.path] = settler.settle(each)
+            state.summaries[each.path] = summary_of(answers[each.path])
+        state.answers = answers
+        state.summaries = {path: state.summaries[path] for path in self._files}
+
+    def _assemble(
+        self, state: _State, old: Assembly, compared: Comparison, again: set[str]
+    ) -> dict[str, bytes]:
+        """The lines of the files whose facts differ: first those whose nodes may, then who names these."""
+        new = state.assembly
+        before = state.nodes
+        state.nodes = {path: before[path] for path in self._files if path in before}
+        state.targets = {path: state.targets[path] for path in self._files if path in state.targets}
+        first = again | {path for path in self._files if old.wanted.get(path, {}) != new.wanted.get(path, {})}
+        lines = {path: self._line(state, path) for path in sorted(first)}
+        renamed = _renamed(old, new, compared)
+        for path in self._files:
+            if path in first:
+                continue
+            if (
+                self._names_others(state, path, before, compared)
+                or _relates_otherwise(old, new, compared, path)
+                or not renamed.isdisjoint(_identities(state.summaries[path], new.universe, path))
+            ):
+                lines[path] = self._line(state, path)
+        return lines
+
+    def _names_others(
+        self,
+        state: _State,
+        path: str,
+        before: Mapping[str, Mapping[tuple[int, int], str]],
+        compared: Comparison,
+    ) -> bool:
+        """Whether a target of a file's last facts has another identity now, or none."""
+        for target in state.targets[path]:
+            if isinstance(target, str) or len(target) != 3:
+                continue
+            now = compared.target(target)
+            if now is None or isinstance(now, str) or len(now) != 3:
+                return True
+            was = before.get(target[0], {}).get(target[1:])
+            if was is None or state.nodes.get(now[0], {}).get(now[1:]) != was:
+                return True
+        return False
+
+    def _line(self, state: _State, path: str) -> bytes:
+        facts = state.assembly.facts(state.answers[path])
+        state.targets[path] = frozenset(facts["targets"])
+        state.nodes[path] = identities_of(facts["nodes"])
+        return msgspec.json.encode(facts)
+
+    def _universe(self, index: Index) -> Universe:
+        universe = Universe(self._root, self._files)
+        universe.add_shards(part.shard for _, part in sorted(index.parts.items()))
+        return universe
+
+    def _changed(self, state: _State) -> list[str]:
+        """The files that differ from those of a state."""
+        there = set(self._files)
+        either = there ^ state.texts.keys()
+        both = (self._pending & there & state.texts.keys()) - either
+        return sorted(either | {path for path in both if self._deflated(path) != state.texts[path]})
+
+    def _touched(self, state: _State, changed: Sequence[str]) -> set[str]:
+        """The files that may include one that changed, before or after the edit."""
+        before = state.includes.dependents(changed)
+        state.includes.read(changed)
+        return before | state.includes.dependents(changed)
+
+    def _limit(self, state: _State, again: set[str]) -> None:
+        sizes = {path: each.size for path, each in state.summaries.items()}
+        cost = sum(sizes.get(path, 0) for path in again)
+        if cost > _MOST * sum(sizes.values()) and len(again) > 1:
+            raise CannotMaintain(f"{len(again)} of {len(self._files)} files may answer differently")
+
+    def _deflated(self, path: str) -> bytes:
+        try:
+            return zlib.compress((self._root / path).read_bytes(), 1)
+        except OSError:
+            return b""
+
+    def _text(self, path: str) -> str:
+        return _text((self._root / path).read_bytes())
+
+
+class _Steps:
+    """Counts steps and tells."""
+
+    def __init__(self, total: int, note: Note | None) -> None:
+        self._total = total
+        self._note = note
+        self._done = 0
+
+    def __call__(self) -> None:
+        self._done += 1
+        if self._note is not None and self._done <= self._total:
+            self._note(self._done, self._total)
+
+
+def _text(data: bytes) -> str:
+    return data.decode("utf-8", "replace")
+
+
+def _identities(summary: Summary, universe: Universe, path: str) -> set[str]:
+    """All symbols that a file's facts may name."""
+    listed = {identity for found in universe.references.get(path, {}).values() for identity in found}
+    return listed | {identity for identity, _, _ in summary.named}
+
+
+def _renamed(old: Assembly, new: Assembly, compared: Comparison) -> set[str]:
+    """The symbols that the facts call otherwise now."""
+    before, after = old.universe, new.universe
+    found = set()
+    for identity in before.known() | after.known():
+        was, now = before.target(identity), after.target(identity)
+        same = was == now if isinstance(was, str) else compared.target(was) == now
+        if not same or before.label(identity) != after.label(identity):
+            found.add(identity)
+    return found
+
+
+def _relates_otherwise(old: Assembly, new: Assembly, compared: Comparison, path: str) -> bool:
+    if old.declarations.get(path, {}) != new.declarations.get(path, {}):
+        return True
+    was = {
+        (kind, compared.target(source), compared.target(aim))
+        for kind, source, aim in old.relations.get(path, ())
+    }
+    return was != new.relations.get(path, set())

@@ -1,0 +1,228 @@
+"""Rust files of a checkout in, their facts out: rust-analyzer's own engine, asked by a program of ours."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+from codenib.core.errors import ProviderError
+from codenib.core.protocols import Progress
+from codenib.navigation.engines.process import Ranges, ResidentEngine
+from codenib.navigation.rust.setup import (
+    compiler_version,
+    environment,
+    refuse_unsafe_settings,
+    settings,
+)
+from codenib.navigation.tools.locate import Tool, Toolbox
+
+#: The crates of rust-analyzer that the engine is built from; the live server is built from the same.
+ENGINE_VERSION = "0.0.331"
+_TOOL = "rust-facts"
+_INSTALL = "codenib tools install rust"
+# An engine that panics in one place of a thousand still says nearly all; more is a broken result.
+_FAILURES = 0.01
+_SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json"})
+_MANIFESTS = frozenset({"Cargo.toml", "Cargo.lock"})
+
+
+class RustBackend:
+    """Facts that equal the live rust-analyzer's answers, from the crates that it is made of."""
+
+    group = "rust"
+    languages = frozenset({"rust"})
+    stays = True
+    caveat = ""
+
+    def __init__(self, tools: Toolbox) -> None:
+        self._tools = tools
+        #: What was missing in the last run without making it worthless, such as dependencies without network.
+        self.notes: tuple[str, ...] = ()
+
+    def identity(self) -> Mapping[str, str]:
+        """The engine, and the compiler whose standard library and settings it reads."""
+        tool = self._tools.require(_TOOL)
+        return {
+            "backend": "rust-analyzer engine",
+            "version": f"{ENGINE_VERSION} ({tool.version})",
+            "options": f"compiler {compiler_version()}",
+        }
+
+    def produce(
+        self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool
+    ) -> Iterator[bytes]:
+        """The facts of each file; build scripts and procedural macros run only when `trusted`."""
+        if not files:
+            return
+        tool = self._tools.require(_TOOL)
+        if not trusted:
+            refuse_unsafe_settings(root)
+        run = _Run(tool, root, trusted=trusted, target=self._tools.root / "cargo-target")
+        count = 0
+        for line in run.lines(files, progress):
+            count += 1
+            yield line
+        summary = run.summary()
+        self.notes = tuple(run.notes)
+        _check(summary, run.notes, count, len(files))
+
+    def engine(self, root: Path, *, trusted: bool) -> RustEngine:
+        """The engine, to stay."""
+        if not trusted:
+            refuse_unsafe_settings(root)
+        command = [
+            *self._tools.require(_TOOL).command,
+            str(root),
+            json.dumps(settings(root, trusted=trusted)),
+        ]
+        added = environment(self._tools.root / "cargo-target", trusted=trusted)
+        return RustEngine("Rust", [*command, "serve"], _INSTALL, added, root if trusted else None)
+
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """Settings decide what is built."""
+        name = path.rpartition("/")[2]
+        there = before is not None and after is not None
+        if name in _SETTINGS or "/.cargo/" in f"/{path}" or (name == "Cargo.toml" and not there):
+            return f"{path} decides what is built"
+        return ""
+
+    def rereads(self, path: str) -> bool:
+        """The engine asks Cargo again when a manifest is another."""
+        return path.rpartition("/")[2] in _MANIFESTS
+
+
+class RustEngine(ResidentEngine):
+    """The resident engine. It keeps what still holds after an edit, so all files are asked each time."""
+
+    whole = True
+
+    def __init__(
+        self,
+        name: str,
+        command: Sequence[str],
+        hint: str,
+        environment: Mapping[str, str],
+        built: Path | None,
+    ) -> None:
+        """`built` is the checkout where build scripts and procedural macros run: a new engine builds them."""
+        self._built = built
+        self._started = False
+        super().__init__(name, command, hint, environment)
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        if self._built is not None and self._started:
+            for path in changed:
+                if why := _runs(self._built, path):
+                    raise self._failed(why)
+        super().sync(files, changed)
+        self._started = True
+
+    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
+        summary: dict[str, int] = {}
+        count = 0
+        for line in super().lines(paths):
+            if line.startswith(b'{"summary"'):
+                summary = json.loads(line)["summary"]
+                continue
+            count += 1
+            yield line
+        _check(summary, (), count, len(paths))
+
+
+def _runs(root: Path, path: str) -> str:
+    """Why a file's contents run before anything can be asked, where they do."""
+    if not path.endswith(".rs"):
+        return ""
+    if path.rpartition("/")[2] == "build.rs":
+        return f"{path} is a build script"
+    return f"{path} belongs to a crate of procedural macros" if _makes_macros(root, root / path) else ""
+
+
+def _makes_macros(root: Path, path: Path) -> bool:
+    """Whether the nearest package above a file makes procedural macros."""
+    for folder in path.parents:
+        if (folder / "Cargo.toml").is_file():
+            text = (folder / "Cargo.toml").read_bytes()
+            return re.search(rb"proc[-_]macro[\"']?\s*(=\s*true|\])", text) is not None
+        if folder == root:
+            break
+    return False
+
+
+class _Run:
+    """One run of the engine over one checkout."""
+
+    def __init__(self, tool: Tool, root: Path, *, trusted: bool, target: Path) -> None:
+        self._command = [*tool.command, str(root), json.dumps(settings(root, trusted=trusted))]
+        self._environment = {**os.environ, **environment(target, trusted=trusted)}
+        self._root = root
+        self._tail: deque[str] = deque(maxlen=5)
+        self._summary: dict[str, int] | None = None
+        self.notes: list[str] = []
+
+    def lines(self, files: Sequence[str], progress: Progress) -> Iterator[bytes]:
+        try:
+            process = subprocess.Popen(
+                self._command, cwd=self._root, env=self._environment,
+                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+            )  # fmt: skip
+        except OSError as error:
+            raise ProviderError(f"rust-facts cannot be started: {error}", hint=_INSTALL) from error
+        listener = threading.Thread(target=self._listen, args=(process, progress), daemon=True)
+        listener.start()
+        with process:
+            try:
+                assert process.stdin and process.stdout
+                process.stdin.write("".join(f"{name}\n" for name in files).encode())
+                process.stdin.close()
+                for line in process.stdout:
+                    yield line.rstrip(b"\n")
+            finally:
+                process.kill()
+                listener.join()
+
+    def _listen(self, process: subprocess.Popen[bytes], progress: Progress) -> None:
+        assert process.stderr
+        for raw in process.stderr:
+            word, _, rest = raw.decode(errors="replace").strip().partition(" ")
+            if word == "progress":
+                stage, done, total = rest.split()
+                progress(f"facts of rust: {stage}", int(done), int(total))
+            elif word == "note":
+                self.notes.append(rest)
+            elif word == "summary":
+                self._summary = json.loads(rest)
+            else:
+                self._tail.append(f"{word} {rest}".removeprefix("error ").strip())
+
+    def summary(self) -> Mapping[str, int]:
+        if self._summary is None:
+            reason = " ".join(self._tail) or "it stopped without a reason, perhaps out of memory"
+            raise ProviderError(f"rust-facts failed: {reason}", hint=_help(reason))
+        return self._summary
+
+
+def _help(reason: str) -> str:
+    if "no Cargo workspace" in reason:
+        return "cargo metadata"
+    return "codenib doctor"
+
+
+def _check(summary: Mapping[str, int], notes: Sequence[str], lines: int, wanted: int) -> None:
+    """Raise where the result is less than it claims to be."""
+    if lines != wanted:
+        raise ProviderError(f"rust-facts gave {lines} of {wanted} files", hint="codenib doctor")
+    if summary["silent"] == wanted:
+        why = f": {notes[0]}" if notes else ""
+        raise ProviderError(f"no Rust file belongs to a Cargo package that loads{why}", hint="cargo metadata")
+    if summary["differences"]:  # counted only with CODENIB_CHECK
+        raise ProviderError(f"the engine's own search differs {summary['differences']} times", hint=_INSTALL)
+    asked = summary["definitions"] + wanted
+    if summary["failures"] > _FAILURES * asked:
+        raise ProviderError(f"the engine failed at {summary['failures']} of {asked} questions", hint=_INSTALL)

