@@ -18,7 +18,7 @@ from codenib.manifest.home import tools_folder
 from codenib.navigation.registry import backends_of
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.update import FOLLOWED, REBUILT, GroupUpdate
+from codenib.views.graph.maintenance.update import FOLLOWED, REBUILT, GroupUpdate
 
 GRAPH = (ViewKind.GRAPH,)
 pytestmark = pytest.mark.tools

@@ -17,7 +17,7 @@ from codenib.manifest.home import tools_folder
 from codenib.navigation.registry import backends_of
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.update import FOLLOWED, KEPT, REBUILT, GraphUpdate, GroupUpdate
+from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, REBUILT, GraphUpdate, GroupUpdate
 
 GRAPH = (ViewKind.GRAPH,)
 

@@ -24,7 +24,7 @@ from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
-    from codenib.views.graph.broken import Readable
+    from codenib.views.graph.maintenance.broken import Readable
 
 # What the engines of a repository may hold together after an update, of the memory that this machine lets us
 # have. Where it is more, the largest is ended; the next update starts it again.

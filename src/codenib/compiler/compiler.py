@@ -40,7 +40,7 @@ from codenib.snapshot.take import take
 
 if TYPE_CHECKING:
     from codenib.compiler.derive import CachedRecords
-    from codenib.views.graph.audit import Audited
+    from codenib.views.graph.maintenance.audit import Audited
 
 _WITHOUT_RECORDS = (ViewKind.GRAPH, ViewKind.HISTORY)  # engines read the files themselves, git its objects
 

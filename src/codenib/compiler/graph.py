@@ -28,9 +28,9 @@ from codenib.units.languages import language_hint
 from codenib.views.graph.profile import Makers, identify
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
-    from codenib.views.graph.audit import Audited
-    from codenib.views.graph.follow import Arm
-    from codenib.views.graph.groups import Memory
+    from codenib.views.graph.facts.groups import Memory
+    from codenib.views.graph.maintenance.audit import Audited
+    from codenib.views.graph.maintenance.follow import Arm
     from codenib.views.graph.view import GraphViewBuilder
 
 _QUICK_S = 3.0
@@ -100,7 +100,7 @@ class GraphChoice:
 
     def builder(self) -> GraphViewBuilder:
         """The builder of the view."""
-        from codenib.views.graph.groups import Memory
+        from codenib.views.graph.facts.groups import Memory
         from codenib.views.graph.view import GraphViewBuilder
 
         if self._memory is None:
@@ -113,7 +113,7 @@ class GraphChoice:
 
     def warm(self, snapshot: SourceSnapshot, published: Path) -> None:
         """Start the engines of a graph and let them read its files, so that the next edit finds them up."""
-        from codenib.views.graph.groups import Memory
+        from codenib.views.graph.facts.groups import Memory
         from codenib.views.graph.read import read_held
         from codenib.views.graph.view import read_facts
 
@@ -133,7 +133,7 @@ class GraphChoice:
 
     def audit(self, snapshot: SourceSnapshot, published: Path, *, sample: int, seed: int) -> list[Audited]:
         """Ask new engines for some files of each group of an artifact."""
-        from codenib.views.graph.audit import audit
+        from codenib.views.graph.maintenance.audit import audit
         from codenib.views.graph.read import read_held
         from codenib.views.graph.view import read_made
 

@@ -10,7 +10,7 @@ from codenib.core.source import Delta
 from codenib.snapshot.blobs import BlobSource
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
-    from codenib.views.graph.broken import Readable
+    from codenib.views.graph.maintenance.broken import Readable
 
 _MOST = 40  # files of one edit; more are a merge or another branch, not somebody at work
 
@@ -23,7 +23,7 @@ def find_held(
     known: Mapping[str, str],
 ) -> dict[str, Readable]:
     """The changed files that no longer parse; of `known` (path to readable text) those that still do not."""
-    from codenib.views.graph.broken import held
+    from codenib.views.graph.maintenance.broken import held
 
     edited = [file.path for file in delta.changed] if len(delta.changed) <= _MOST else []
     good = {path: known.get(path) or before[path] for path in {*edited, *known} if path in after}
@@ -38,7 +38,7 @@ def recall_held(
     source: BlobSource, known: Mapping[str, str], files: Mapping[str, str]
 ) -> dict[str, Readable]:
     """The same for files of which it is known; one whose readable text is gone is left out."""
-    from codenib.views.graph.broken import moved
+    from codenib.views.graph.maintenance.broken import moved
 
     texts = _texts(source, {path: digest for path, digest in known.items() if path in files}, files)
     return {path: moved(known[path], *both) for path, both in texts.items()}

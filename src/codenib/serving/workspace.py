@@ -38,7 +38,7 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.navigation.navigator import Asked, Navigator
     from codenib.serving.navigation.neighbours import Neighbours
     from codenib.serving.snapshots.pinned import Pinned
-    from codenib.views.graph.update import GraphUpdate
+    from codenib.views.graph.maintenance.update import GraphUpdate
 
 
 class Workspace(Budgeted):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from codenib.adapters.cli.explain import print_update
-from codenib.views.graph.update import (
+from codenib.views.graph.maintenance.update import (
     BY_REBUILDING,
     FOLLOWED,
     KEPT,

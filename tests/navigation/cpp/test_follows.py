@@ -16,7 +16,7 @@ from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.update import FOLLOWED, KEPT, REBUILT, GroupUpdate
+from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, REBUILT, GroupUpdate
 
 GRAPH = (ViewKind.GRAPH,)
 pytestmark = pytest.mark.tools

@@ -5,8 +5,8 @@ from __future__ import annotations
 import ast
 import json
 
-from codenib.views.graph.canonical import canonical
-from codenib.views.graph.facts import Binder, FileFacts
+from codenib.views.graph.facts.bind import Binder, FileFacts
+from codenib.views.graph.facts.canonical import canonical
 
 _KINDS = {ast.FunctionDef: "function", ast.ClassDef: "class"}
 

@@ -5,12 +5,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from tests.views.graph.test_facts import bound, sources
+from tests.views.graph.facts.test_bind import bound, sources
 from tests.views.graph.toy import expected, words
 
 from codenib.core.navigation import Position
-from codenib.views.graph.facts import Binder
-from codenib.views.graph.groups import Made
+from codenib.views.graph.facts.bind import Binder
+from codenib.views.graph.facts.groups import Made
 from codenib.views.graph.navigate import definitions, enclosing_node, location_of, occurrence_at, references
 from codenib.views.graph.read import GraphView, GroupFacts
 from codenib.views.graph.symbols import resolve, search

@@ -6,7 +6,7 @@ from collections import Counter
 
 import click
 
-from codenib.views.graph.update import FOLLOWED, KEPT, GraphUpdate, GroupUpdate, SymbolChange
+from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, GraphUpdate, GroupUpdate, SymbolChange
 
 _SHOWN = 12
 _COLOURS = {"deleted": "red", "added": "green", "affected": "yellow"}

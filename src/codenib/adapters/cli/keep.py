@@ -18,7 +18,7 @@ from codenib.core.views import Status, ViewKind
 from codenib.serving.snapshots.status import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
 from codenib.views.dense.profile import LEVELS, Family
-from codenib.views.graph.update import GraphUpdate
+from codenib.views.graph.maintenance.update import GraphUpdate
 
 
 @click.command()

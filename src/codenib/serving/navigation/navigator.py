@@ -210,7 +210,7 @@ def _unreadable(pinned: Pinned, paths: Sequence[str]) -> str:
     """What to say when an answer comes from the last readable text of files that do not parse now."""
     if not pinned.graph.about.held:
         return ""
-    from codenib.views.graph.broken import describe
+    from codenib.views.graph.maintenance.broken import describe
 
     return describe(sorted(pinned.graph.about.held.keys() & set(paths)))
 

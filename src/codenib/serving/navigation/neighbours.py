@@ -11,7 +11,7 @@ from codenib.core.errors import InputError
 from codenib.core.facts import EdgeKind
 from codenib.core.navigation import Position
 from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
-from codenib.views.graph.broken import describe as describe_held
+from codenib.views.graph.maintenance.broken import describe as describe_held
 from codenib.views.graph.navigate import enclosing_node, extent_of, locate, occurrence_at
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import search

@@ -11,13 +11,13 @@ from codenib.compiler.outcome import Outcome
 from codenib.core.views import ViewKind
 
 if TYPE_CHECKING:
-    from codenib.views.graph.audit import Audited
-    from codenib.views.graph.update import GraphUpdate
+    from codenib.views.graph.maintenance.audit import Audited
+    from codenib.views.graph.maintenance.update import GraphUpdate
 
 
 def graph_update(compiler: IndexCompiler, outcome: Outcome) -> GraphUpdate | None:
     """What the update that made the graph of an outcome did; None when it was built from nothing."""
-    from codenib.views.graph.update import read_update
+    from codenib.views.graph.maintenance.update import read_update
 
     record = outcome.manifest.views.get(ViewKind.GRAPH)
     if record is None or not record.artifact:

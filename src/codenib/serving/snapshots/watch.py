@@ -18,7 +18,7 @@ from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.views import SLOW
 from codenib.serving.snapshots.maintenance import AuditReport
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.update import FOLLOWED
+from codenib.views.graph.maintenance.update import FOLLOWED
 
 _DEBOUNCE_MS = 100  # an editor's save is several events; an agent's edit of many files is a burst
 _POLL_MS = 1_000

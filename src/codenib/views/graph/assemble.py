@@ -15,7 +15,7 @@ import numpy as np
 
 from codenib.core.facts import RELATIONS, NodeKind
 from codenib.views.graph.edges import derive_edges, importance, write_edges
-from codenib.views.graph.facts import OUTSIDE, OWN_FILE, FileFacts, Ints
+from codenib.views.graph.facts.bind import OUTSIDE, OWN_FILE, FileFacts, Ints
 from codenib.views.graph.strings import write_strings
 from codenib.views.graph.tables import Tables, expand
 

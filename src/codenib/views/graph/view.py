@@ -21,16 +21,16 @@ from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
 from codenib.views.graph.assemble import assemble
-from codenib.views.graph.broken import Readable, describe, rebased
-from codenib.views.graph.canonical import canonical
-from codenib.views.graph.facts import Binder, FileFacts, decode, encode
-from codenib.views.graph.follow import Arm
-from codenib.views.graph.groups import Made, Memory, by_group, make_group, matters
-from codenib.views.graph.maintain import GroupMaintainer, WorkDesk
+from codenib.views.graph.facts.bind import Binder, FileFacts, decode, encode
+from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.facts.groups import Made, Memory, by_group, make_group, matters
+from codenib.views.graph.maintenance.broken import Readable, describe, rebased
+from codenib.views.graph.maintenance.follow import Arm
+from codenib.views.graph.maintenance.maintain import GroupMaintainer, WorkDesk
+from codenib.views.graph.maintenance.replay import replayed
+from codenib.views.graph.maintenance.update import KEPT, GraphUpdate, GroupUpdate, write_update
 from codenib.views.graph.profile import SYNTACTIC, Makers, identify
 from codenib.views.graph.read import FORMAT, GraphFile, GroupFacts, read_held
-from codenib.views.graph.replay import replayed
-from codenib.views.graph.update import KEPT, GraphUpdate, GroupUpdate, write_update
 
 #: A snapshot in, a folder with its files for as long as the context lasts.
 Export = Callable[[SourceSnapshot], AbstractContextManager[Path]]

@@ -22,8 +22,8 @@ from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import locate
-from codenib.views.graph.follow import Arm
-from codenib.views.graph.update import read_update
+from codenib.views.graph.maintenance.follow import Arm
+from codenib.views.graph.maintenance.update import read_update
 
 Note = Callable[[str], None]
 

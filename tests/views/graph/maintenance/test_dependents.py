@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from tests.views.graph.sample import facts_of
 
-from codenib.views.graph.dependents import Dependents, Shown, changed_names, module_stem
+from codenib.views.graph.maintenance.dependents import Dependents, Shown, changed_names, module_stem
 
 OLD = {"Shop (class)": "1", "Shop.__init__": "1", "Shop.open": "1", "run": "1", "os (import)": "1"}
 

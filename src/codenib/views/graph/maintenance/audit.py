@@ -12,9 +12,9 @@ import numpy as np
 
 from codenib.core.facts import NodeFlag
 from codenib.core.protocols import FactBackend, FollowingBackend, Progress
-from codenib.views.graph.canonical import canonical
-from codenib.views.graph.facts import Binder, FileFacts
-from codenib.views.graph.groups import Made
+from codenib.views.graph.facts.bind import Binder, FileFacts
+from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.facts.groups import Made
 from codenib.views.graph.profile import Makers, identify
 
 

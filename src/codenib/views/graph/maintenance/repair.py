@@ -13,9 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codenib.core.errors import CannotMaintain
-from codenib.views.graph.canonical import Target, canonical, list_contents
-from codenib.views.graph.classify import Body, Edit, ranges
-from codenib.views.graph.facts import FileFacts
+from codenib.views.graph.facts.bind import FileFacts
+from codenib.views.graph.facts.canonical import Target, canonical, list_contents
+from codenib.views.graph.maintenance.classify import Body, Edit, ranges
 
 # Below this share of a file's lines that can stay, asking for the whole file costs the same.
 _LEAST = 0.3

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.views.graph.toy import columns
 
-from codenib.views.graph.columns import offsets, to_code_points
+from codenib.views.graph.facts.columns import offsets, to_code_points
 
 lines = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=12)
 

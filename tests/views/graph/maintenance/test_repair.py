@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.views.graph.sample import facts_of
 
-from codenib.views.graph.canonical import canonical
-from codenib.views.graph.classify import Edit, bodies
-from codenib.views.graph.repair import plan_repair, repaired
+from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.maintenance.classify import Edit, bodies
+from codenib.views.graph.maintenance.repair import plan_repair, repaired
 
 BODIES = [
     "    return 1",

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from codenib.views.graph.facts import FileFacts
+from codenib.views.graph.facts.bind import FileFacts
 
 Target = int | str
 

@@ -15,13 +15,11 @@ from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.core.protocols import FactBackend, FollowingBackend, KnowingBackend, RereadingBackend
 from codenib.core.source import Delta
 from codenib.units.languages import language_hint
-from codenib.views.graph.broken import Readable, breaks_syntax
-from codenib.views.graph.classify import Edit, symbol_changes
-from codenib.views.graph.follow import Arm, Change, Desk, Follower
-from codenib.views.graph.groups import Made, Produce, by_group, make_group, matters
-from codenib.views.graph.profile import SYNTACTIC, Makers, identify
-from codenib.views.graph.read import GroupFacts
-from codenib.views.graph.update import (
+from codenib.views.graph.facts.groups import Made, Produce, by_group, make_group, matters
+from codenib.views.graph.maintenance.broken import Readable, breaks_syntax
+from codenib.views.graph.maintenance.classify import Edit, symbol_changes
+from codenib.views.graph.maintenance.follow import Arm, Change, Desk, Follower
+from codenib.views.graph.maintenance.update import (
     BY_CONSTRUCTION,
     BY_REBUILDING,
     FOLLOWED,
@@ -30,6 +28,8 @@ from codenib.views.graph.update import (
     GraphUpdate,
     GroupUpdate,
 )
+from codenib.views.graph.profile import SYNTACTIC, Makers, identify
+from codenib.views.graph.read import GroupFacts
 
 
 class WorkDesk(Desk, Protocol):

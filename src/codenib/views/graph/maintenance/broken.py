@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.units.languages import grammar_for, language_hint, parser_for
-from codenib.views.graph.classify import Edit
-from codenib.views.graph.facts import FileFacts
+from codenib.views.graph.facts.bind import FileFacts
+from codenib.views.graph.maintenance.classify import Edit
 
 # Their grammars read all but rare code. C and C++ are not among them: macros look like errors.
 _SURE = frozenset({"python", "go", "rust", "typescript", "tsx", "javascript"})

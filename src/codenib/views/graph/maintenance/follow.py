@@ -20,12 +20,18 @@ import numpy as np
 from codenib.core.errors import CannotMaintain
 from codenib.core.facts import NodeFlag
 from codenib.core.protocols import Engine, FollowingBackend
-from codenib.views.graph.canonical import canonical
-from codenib.views.graph.classify import Edit, bodies, chains_at, chains_of_edit
-from codenib.views.graph.dependents import Dependents, Shown, changed_names, keyword_of, module_stem
-from codenib.views.graph.facts import Binder, FileFacts, node_rows
-from codenib.views.graph.repair import Repair, plan_repair, repaired
-from codenib.views.graph.update import GroupUpdate, Rederived
+from codenib.views.graph.facts.bind import Binder, FileFacts, node_rows
+from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.maintenance.classify import Edit, bodies, chains_at, chains_of_edit
+from codenib.views.graph.maintenance.dependents import (
+    Dependents,
+    Shown,
+    changed_names,
+    keyword_of,
+    module_stem,
+)
+from codenib.views.graph.maintenance.repair import Repair, plan_repair, repaired
+from codenib.views.graph.maintenance.update import GroupUpdate, Rederived
 
 # The share of a group's occurrences in files that write the names: from here on comparing them name by name
 # costs more than it saves, and all dependents are derived.

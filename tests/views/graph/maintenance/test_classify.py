@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.views.graph.sample import facts_of
 
-from codenib.views.graph.classify import (
+from codenib.views.graph.maintenance.classify import (
     Edit,
     bodies,
     chains_at,

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import NodeFlag, NodeKind
-from codenib.views.graph.facts import FileFacts
-from codenib.views.graph.update import SymbolChange
+from codenib.views.graph.facts.bind import FileFacts
+from codenib.views.graph.maintenance.update import SymbolChange
 
 _BODIES = (NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.PROPERTY)
 _MOST_LINES = 4000  # between the first and the last changed line; more count as one hunk

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.views.graph.sample import facts_of
 
-from codenib.views.graph.broken import breaks_syntax, describe, held, moved, rebased
+from codenib.views.graph.maintenance.broken import breaks_syntax, describe, held, moved, rebased
 
 GOOD = b"def first():\n    return 1\n\n\ndef second():\n    return first()\n"
 

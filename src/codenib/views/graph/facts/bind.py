@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from codenib.core.errors import ProviderError, StateError
 from codenib.core.facts import OCCURRENCE_FIELDS, RELATIONS, NodeFlag, NodeKind, WireFacts
-from codenib.views.graph.columns import from_code_points, to_code_points
+from codenib.views.graph.facts.columns import from_code_points, to_code_points
 
 Ints = NDArray[np.int32]
 OWN_FILE = -1
