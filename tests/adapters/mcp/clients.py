@@ -57,7 +57,7 @@ def within(
     root: Path, ask: Callable[[Client], Awaitable[None]], *, all_tools: bool = False, mode: str = "auto"
 ) -> None:
     """Run `ask` with a client of a server in this process, on a repository that is indexed."""
-    from codenib.adapters.mcp.served import Served
+    from codenib.adapters.mcp.background.served import Served
     from codenib.adapters.mcp.server import build_server
     from codenib.serving.workspace import Workspace
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from mcp.client.client import Client
 from tests.adapters.mcp.clients import command, environment, facts_of, text_of, within
-from tests.adapters.mcp.test_http import request, running
+from tests.adapters.mcp.transport.test_http import request, running
 from tests.gitrepo import GitRepo
 
 from codenib.serving.workspace import Workspace

@@ -22,7 +22,7 @@ REST = [
 
 def test_the_tool_list_is_small() -> None:
     from codenib.adapters.mcp.about import INSTRUCTIONS
-    from codenib.adapters.mcp.early import EarlyAnswers
+    from codenib.adapters.mcp.transport.early import EarlyAnswers
 
     def cost(early: EarlyAnswers) -> int:
         meta = {

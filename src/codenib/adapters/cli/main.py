@@ -15,13 +15,13 @@ from codenib.core.errors import CodenibError, InputError
 
 #: command → (module, line in the overview). A command's module is imported when it runs.
 COMMANDS = {
-    "search": ("ask", "Find code by words: functions, classes, sections or files, best first."),
+    "search": ("search", "Find code by words: functions, classes, sections or files, best first."),
     "explore": ("explore", "Collect the evidence for a question within a token budget."),
     "map": ("explore", "Show folders, files and their most important declarations."),
-    "plan": ("ask", "Show how a search would be answered, why, and what it should cost."),
-    "regex": ("ask", "Find lines by pattern, as a scan of every file would."),
-    "read": ("ask", "Print a file, or lines of it, as the snapshot has them."),
-    "units": ("ask", "List the source units of a file."),
+    "plan": ("search", "Show how a search would be answered, why, and what it should cost."),
+    "regex": ("search", "Find lines by pattern, as a scan of every file would."),
+    "read": ("search", "Print a file, or lines of it, as the snapshot has them."),
+    "units": ("search", "List the source units of a file."),
     "history": ("history", "Show who changed a file or lines of it, when and why."),
     "def": ("navigate", "Show where a name is defined."),
     "refs": ("navigate", "Show every place that refers to a name."),
@@ -35,19 +35,19 @@ COMMANDS = {
     "compare-navigation": ("navigate", "Compare the graph with the language servers."),
     "agent": ("agent", "Let a model find the places of an issue, with tools over the views."),
     "trace": ("trace", "Read the trace of an agent's run, or make training rows of it."),
-    "index": ("keep", "Build the views of this repository."),
-    "import-scip": ("keep", "Build the graph from a SCIP index."),
-    "update": ("keep", "Bring the views up to the worktree as it is now."),
+    "index": ("index", "Build the views of this repository."),
+    "import-scip": ("index", "Build the graph from a SCIP index."),
+    "update": ("index", "Bring the views up to the worktree as it is now."),
     "watch": ("watch", "Keep the views fresh in the background."),
-    "status": ("keep", "Show what is indexed and how fresh it is."),
-    "verify": ("keep", "Rebuild beside the maintained views and compare."),
-    "gc": ("keep", "Drop what no published snapshot reaches."),
+    "status": ("index", "Show what is indexed and how fresh it is."),
+    "verify": ("index", "Rebuild beside the maintained views and compare."),
+    "gc": ("index", "Drop what no published snapshot reaches."),
     "tools": ("tools", "Show and install the outside tools of navigation."),
     "install": ("install", "Set up an MCP client: Claude Code, Codex, Cursor, VS Code, Gemini, …"),
     "uninstall": ("install", "Take exactly that out again."),
-    "mcp": ("mcp", "Serve this repository to an agent, by the Model Context Protocol."),
-    "serve": ("mcp", "Serve repositories to agents over HTTP."),
-    "token": ("mcp", "Make, list and revoke tokens of `serve`."),
+    "mcp": ("serve", "Serve this repository to an agent, by the Model Context Protocol."),
+    "serve": ("serve", "Serve repositories to agents over HTTP."),
+    "token": ("serve", "Make, list and revoke tokens of `serve`."),
     "doctor": ("doctor", "Check this installation."),
     "eval": ("evaluate", "Measure this product on repositories of yours, as the paper does."),
 }
@@ -62,7 +62,7 @@ class LazyGroup(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = import_module(f"codenib.adapters.cli.{COMMANDS[cmd_name][0]}")
+        module = import_module(f"codenib.adapters.cli.commands.{COMMANDS[cmd_name][0]}")
         name = cmd_name.replace("-", "_")
         command: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
         return command

@@ -17,8 +17,11 @@ from mcp.shared.exceptions import MCPError
 
 from codenib import __version__
 from codenib.adapters.mcp.about import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
-from codenib.adapters.mcp.arguments import parse
-from codenib.adapters.mcp.replies import (
+from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.tools.arguments import parse
+from codenib.adapters.mcp.tools.default import DEFAULT_TOOLS, Call, Tool
+from codenib.adapters.mcp.tools.extended import ALL_TOOLS
+from codenib.adapters.mcp.tools.replies import (
     FACTS_KEY,
     STRUCTURED_KEY,
     Rendered,
@@ -26,9 +29,6 @@ from codenib.adapters.mcp.replies import (
     failure,
     render,
 )
-from codenib.adapters.mcp.served import Served
-from codenib.adapters.mcp.surface import ALL_TOOLS
-from codenib.adapters.mcp.tools import DEFAULT_TOOLS, Call, Tool
 from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.views import ViewKind
 

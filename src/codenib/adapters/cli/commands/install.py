@@ -13,8 +13,7 @@ import click
 
 from codenib.adapters.cli.options import as_json, shared
 from codenib.adapters.cli.output import print_json, say
-from codenib.adapters.mcp.clients import CLIENTS, SERVER, McpClient, Scope, command_for
-from codenib.adapters.mcp.configure import (
+from codenib.adapters.mcp.clients.configure import (
     Added,
     Records,
     added_between,
@@ -23,6 +22,7 @@ from codenib.adapters.mcp.configure import (
     without_block,
     without_server,
 )
+from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, command_for
 from codenib.core.errors import InputError
 from codenib.snapshot.repository import locate
 

@@ -20,10 +20,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.adapters.mcp.clients import text_of
 from tests.gitrepo import GitRepo
 
-from codenib.adapters.mcp.guard import Limits
-from codenib.adapters.mcp.http import HttpServer, Settings, parse_address
-from codenib.adapters.mcp.served import Served
-from codenib.adapters.mcp.tokens import Tokens
+from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.transport.guard import Limits
+from codenib.adapters.mcp.transport.http import HttpServer, Settings, parse_address
+from codenib.adapters.mcp.transport.tokens import Tokens
 from codenib.core.errors import InputError
 from codenib.serving.workspace import Workspace
 

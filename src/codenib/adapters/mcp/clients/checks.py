@@ -10,8 +10,8 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.adapters.mcp.clients import CLIENTS, SERVER, McpClient
-from codenib.adapters.mcp.configure import has_server
+from codenib.adapters.mcp.clients.configure import has_server
+from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient
 from codenib.core.errors import CodenibError
 from codenib.serving.doctor import Check
 

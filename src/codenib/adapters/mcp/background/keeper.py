@@ -1,4 +1,4 @@
-"""A repository in, its views kept fresh out: `python -m codenib.adapters.mcp.keeper ROOT`.
+"""A repository in, its views kept fresh out: `python -m codenib.adapters.mcp.background.keeper ROOT`.
 
 The server runs it beside itself where there is a graph: engines that stay follow each edit, and their work
 never holds up an answer. It ends when its standard input does, which is when the server is gone.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from codenib.adapters.mcp.indexer import end_with_parent
+from codenib.adapters.mcp.background.indexer import end_with_parent
 from codenib.core.errors import CodenibError
 from codenib.serving.snapshots.watch import watch_repository
 from codenib.serving.workspace import Workspace

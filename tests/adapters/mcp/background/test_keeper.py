@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.gitrepo import GitRepo
 
-from codenib.adapters.mcp.served import Served
+from codenib.adapters.mcp.background.served import Served
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
@@ -36,7 +36,7 @@ def test_edits_are_answered_from_the_graph_that_the_keeper_brings(shop: GitRepo,
     shop.commit({"pier.py": "def pier():\n    return 1\n", "use.py": "from pier import pier\n\npier()\n"})
     with Workspace(shop.path) as workspace:
         workspace.index((ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH))
-    command = [sys.executable, "-m", "codenib.adapters.mcp.keeper", str(shop.path)]
+    command = [sys.executable, "-m", "codenib.adapters.mcp.background.keeper", str(shop.path)]
     with (
         subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as keeper,
         Workspace(shop.path) as workspace,

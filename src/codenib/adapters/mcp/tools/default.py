@@ -7,9 +7,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codenib.adapters.mcp.arguments import Parameter, schema_of
-from codenib.adapters.mcp.places import place_of
-from codenib.adapters.mcp.replies import (
+from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.tools.arguments import Parameter, schema_of
+from codenib.adapters.mcp.tools.places import place_of
+from codenib.adapters.mcp.tools.replies import (
     LEAST_TOKENS,
     Reply,
     counted,
@@ -18,7 +19,6 @@ from codenib.adapters.mcp.replies import (
     shown_snapshot,
     snapshot_facts,
 )
-from codenib.adapters.mcp.served import Served
 from codenib.core.answers import Answer, Evidence, RegexAnswer
 from codenib.core.symbols import NavigationAnswer
 from codenib.core.views import Status, ViewKind

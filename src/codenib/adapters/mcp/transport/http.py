@@ -15,10 +15,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from codenib.adapters.mcp.guard import Guard, Limits, Site
-from codenib.adapters.mcp.served import Served
+from codenib.adapters.mcp.background.served import Served
 from codenib.adapters.mcp.server import build_server
-from codenib.adapters.mcp.tokens import Tokens
+from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
+from codenib.adapters.mcp.transport.tokens import Tokens
 from codenib.core.errors import InputError
 
 _HEADERS_S = 10.0  # from the connection to the end of the headers

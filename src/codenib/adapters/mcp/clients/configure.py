@@ -13,8 +13,8 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.adapters.mcp.clients import SERVER, McpClient
-from codenib.adapters.mcp.jsontext import BadJson, find_object, members
+from codenib.adapters.mcp.clients.jsontext import BadJson, find_object, members
+from codenib.adapters.mcp.clients.known import SERVER, McpClient
 from codenib.core.errors import InputError
 from codenib.manifest.files import replace_file
 from codenib.manifest.home import home

@@ -6,7 +6,7 @@ import click
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json
-from codenib.adapters.mcp.checks import examine_mcp
+from codenib.adapters.mcp.clients.checks import examine_mcp
 from codenib.serving.doctor import examine
 
 _COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}

@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from codenib.adapters.cli.ask import parse_place
+from codenib.adapters.cli.commands.search import parse_place
 from codenib.adapters.cli.options import as_json, at_revision, no_refresh, shared
 from codenib.adapters.cli.output import opened, print_json, say
 from codenib.core.history import HistoryAnswer, Touch

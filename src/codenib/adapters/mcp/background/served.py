@@ -139,7 +139,7 @@ class Served:
             self._keeper = self._start("keeper", subprocess.DEVNULL)
 
     def _start(self, module: str, out: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-m", f"codenib.adapters.mcp.{module}", str(self.root)]
+        command = [sys.executable, "-P", "-m", f"codenib.adapters.mcp.background.{module}", str(self.root)]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.DEVNULL)
 
     @staticmethod

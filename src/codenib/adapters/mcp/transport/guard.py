@@ -16,7 +16,7 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codenib.adapters.mcp.tokens import TokenRow, Tokens
+from codenib.adapters.mcp.transport.tokens import TokenRow, Tokens
 from codenib.core.errors import CodenibError
 
 _METHODS = ("POST", "GET", "DELETE")

@@ -9,10 +9,8 @@ from typing import Any
 
 import msgspec
 
-from codenib.adapters.mcp.arguments import Parameter
-from codenib.adapters.mcp.places import place_of
-from codenib.adapters.mcp.replies import Reply, counted, head_line, shown_snapshot, snapshot_facts
-from codenib.adapters.mcp.tools import (
+from codenib.adapters.mcp.tools.arguments import Parameter
+from codenib.adapters.mcp.tools.default import (
     DEFAULT_TOOLS,
     PATHS,
     QUERY,
@@ -24,6 +22,8 @@ from codenib.adapters.mcp.tools import (
     lines_reply,
     ranked_reply,
 )
+from codenib.adapters.mcp.tools.places import place_of
+from codenib.adapters.mcp.tools.replies import Reply, counted, head_line, shown_snapshot, snapshot_facts
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.symbols import GraphAnswer, Symbol
 from codenib.core.views import ViewKind

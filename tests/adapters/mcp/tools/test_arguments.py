@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codenib.adapters.mcp.arguments import Parameter, parse, schema_of
+from codenib.adapters.mcp.tools.arguments import Parameter, parse, schema_of
 from codenib.core.errors import InputError
 
 PARAMETERS = (

@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from codenib.adapters.cli.keep import outcome_json
+from codenib.adapters.cli.commands.index import outcome_json
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
 from codenib.compiler.outcome import Outcome

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.main import cli
-from codenib.adapters.mcp.clients import CLIENTS
-from codenib.adapters.mcp.configure import (
+from codenib.adapters.mcp.clients.configure import (
     AGENTS_BLOCK,
     Added,
     added_between,
@@ -23,6 +22,7 @@ from codenib.adapters.mcp.configure import (
     with_server,
     without_server,
 )
+from codenib.adapters.mcp.clients.known import CLIENTS
 from codenib.core.errors import InputError
 
 

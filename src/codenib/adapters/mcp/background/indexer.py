@@ -1,4 +1,4 @@
-"""A repository in, its first views and progress lines out: `python -m codenib.adapters.mcp.indexer ROOT`.
+"""A repository in, its first views and progress lines out, run as `python -m` with the root.
 
 The server runs it as a process of its own, so that answers do not wait for the interpreter and the memory of
 a build is given back. It ends when its standard input does, which is when the server is gone.

@@ -11,8 +11,8 @@ from typing import IO, BinaryIO, cast
 
 import msgspec
 
-from codenib.adapters.mcp.early import EarlyAnswers
-from codenib.adapters.mcp.served import Served
+from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.transport.early import EarlyAnswers
 
 _STEP_S = 0.02
 _FIRST_S = 0.2
@@ -61,7 +61,7 @@ def _run(served: Served, lines: _Lines, messages: _Messages, all_tools: bool, st
 
 def _load() -> None:
     """Import what will be needed; first what the early answers say."""
-    for name in ("surface", "server"):
+    for name in ("tools.extended", "server"):
         import_module(f"codenib.adapters.mcp.{name}")
 
 

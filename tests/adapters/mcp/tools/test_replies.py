@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from tests.adapters.mcp.clients import facts_of, text_of, within
 from tests.gitrepo import GitRepo
 
-from codenib.adapters.mcp.replies import LEAST_TOKENS, Reply, render
+from codenib.adapters.mcp.tools.replies import LEAST_TOKENS, Reply, render
 from codenib.serving.context.tokens import count
 
 TEXTS = st.text(max_size=60)

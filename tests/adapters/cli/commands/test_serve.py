@@ -11,8 +11,8 @@ from click.testing import CliRunner
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.main import cli
-from codenib.adapters.mcp.checks import examine_mcp
-from codenib.adapters.mcp.tokens import Tokens
+from codenib.adapters.mcp.clients.checks import examine_mcp
+from codenib.adapters.mcp.transport.tokens import Tokens
 from codenib.core.errors import InputError
 
 

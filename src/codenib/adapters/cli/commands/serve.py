@@ -35,8 +35,8 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool) -> None
 
     Answers at once; the first index runs in the background. `codenib install` sets a client up.
     """
-    from codenib.adapters.mcp.served import Served
-    from codenib.adapters.mcp.stdio import serve_stdio
+    from codenib.adapters.mcp.background.served import Served
+    from codenib.adapters.mcp.transport.stdio import serve_stdio
 
     serve_stdio(Served(path or repository), all_tools=tools == "all", structured=structured)
 
@@ -67,9 +67,9 @@ def serve(
     Each is at http://HOST:PORT/NAME/mcp, one alone also at /mcp. Clients need a token (`codenib token`).
     Traffic is not encrypted: for other machines put a proxy with TLS in front, and name it with --allow-host.
     """
-    from codenib.adapters.mcp.http import HttpServer, Settings, parse_address, paths_of
-    from codenib.adapters.mcp.served import Served
-    from codenib.adapters.mcp.tokens import Tokens
+    from codenib.adapters.mcp.background.served import Served
+    from codenib.adapters.mcp.transport.http import HttpServer, Settings, parse_address, paths_of
+    from codenib.adapters.mcp.transport.tokens import Tokens
 
     host, port = parse_address(address)
     tokens = None if no_auth else Tokens()
@@ -98,7 +98,7 @@ def token() -> None:
 @click.pass_obj
 def create(repository: str, name: str, repositories: tuple[str, ...], json_output: bool) -> None:
     """Make a token with NAME and print it, once."""
-    from codenib.adapters.mcp.tokens import EVERYTHING, Tokens
+    from codenib.adapters.mcp.transport.tokens import EVERYTHING, Tokens
     from codenib.snapshot.repository import locate
 
     wanted = repositories or (repository,)
@@ -115,7 +115,7 @@ def create(repository: str, name: str, repositories: tuple[str, ...], json_outpu
 @as_json
 def list_tokens(json_output: bool) -> None:
     """List the tokens, without their secrets."""
-    from codenib.adapters.mcp.tokens import Tokens
+    from codenib.adapters.mcp.transport.tokens import Tokens
 
     rows = Tokens().rows()
     if json_output:
@@ -134,7 +134,7 @@ def list_tokens(json_output: bool) -> None:
 @as_json
 def revoke(token_id: str, json_output: bool) -> None:
     """Revoke the token with this id or name. Servers that run refuse it from now on."""
-    from codenib.adapters.mcp.tokens import Tokens
+    from codenib.adapters.mcp.transport.tokens import Tokens
 
     row = Tokens().revoke(token_id)
     if json_output:
