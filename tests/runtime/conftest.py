@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tests.gitrepo import GitRepo
 
-from codenib.runtime.messages import Message, ToolCall
+from codenib.runtime.context.messages import Message, ToolCall
 
 FILES = {
     "shop/cart.py": (

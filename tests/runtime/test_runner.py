@@ -10,12 +10,12 @@ import pytest
 from tests.gitrepo import GitRepo
 from tests.runtime.conftest import ANSWER, ISSUE, says
 
-from codenib.runtime.messages import Message, Reply, ToolCall, ToolSpec, Usage
-from codenib.runtime.prompts import ANSWER_FORMAT
+from codenib.runtime.context.messages import Message, Reply, ToolCall, ToolSpec, Usage
+from codenib.runtime.context.prompts import ANSWER_FORMAT
 from codenib.runtime.providers.scripted import ScriptedProvider
 from codenib.runtime.query import compile_views, query
 from codenib.runtime.runner import AgentResult, RunSettings
-from codenib.runtime.trace import Invocation, invocations
+from codenib.runtime.traces.trace import Invocation, invocations
 from codenib.runtime.views import Contexts, load_views
 
 READ_CART = ("read", {"path": "shop/cart.py"})

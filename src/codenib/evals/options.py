@@ -13,9 +13,9 @@ from typing import Any
 import click
 
 from codenib.adapters.cli.options import as_json
-from codenib.evals.clones import Clones
+from codenib.evals.data.clones import Clones
 from codenib.evals.environment import load
-from codenib.evals.report import Report
+from codenib.evals.reports.report import Report
 from codenib.evals.runs import Run
 
 _PATH = click.Path(path_type=Path)

@@ -10,7 +10,7 @@ import msgspec
 
 from codenib.core.errors import CodenibError
 from codenib.core.source import Span
-from codenib.runtime.primitives import relative
+from codenib.runtime.tools.ordinary import relative
 from codenib.runtime.views import Contexts
 
 

@@ -12,21 +12,21 @@ from codenib.core.errors import InputError
 from codenib.core.protocols import Progress
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.planner.plan import ROUTES
-from codenib.runtime.guard import ResourceGuard
-from codenib.runtime.policies import ContextPolicy, policy_of
-from codenib.runtime.primitives import ordinary_tools
-from codenib.runtime.provider import Listener, Provider
+from codenib.runtime.context.policies import ContextPolicy, policy_of
 from codenib.runtime.providers.choose import open_model
+from codenib.runtime.providers.provider import Listener, Provider
 from codenib.runtime.runner import AgentResult, AgentRunner, RunSettings
-from codenib.runtime.skill_registry import (
+from codenib.runtime.skills.guard import ResourceGuard
+from codenib.runtime.skills.registry import (
     DEFAULT_SKILLS,
     SkillFolder,
     SkillRegistry,
     load_skill_metadata,
     requirements,
 )
-from codenib.runtime.trace import AgentRunTrace
-from codenib.runtime.usage import Price, UsageTracker
+from codenib.runtime.tools.ordinary import ordinary_tools
+from codenib.runtime.traces.trace import AgentRunTrace
+from codenib.runtime.traces.usage import Price, UsageTracker
 from codenib.runtime.views import Contexts, Navigation, load_views
 from codenib.serving.workspace import Workspace
 

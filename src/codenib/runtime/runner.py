@@ -11,17 +11,17 @@ import msgspec
 from codenib import __version__
 from codenib.core.errors import CodenibError
 from codenib.runtime.answer import AgentAnswer, Located, locate_answer, parse_answer
-from codenib.runtime.guard import ResourceGuard
-from codenib.runtime.history import bounded, history_tokens
-from codenib.runtime.messages import Message, Reply, ToolCall
-from codenib.runtime.policies import ContextPolicy, Eager, Seen, Start, rewritten
-from codenib.runtime.prompts import ANSWER_FORMAT, CANDIDATES, candidate_text, system_prompt
-from codenib.runtime.provider import Listener, ModelError, Provider, Sampling, Silent
+from codenib.runtime.context.history import bounded, history_tokens
+from codenib.runtime.context.messages import Message, Reply, ToolCall
+from codenib.runtime.context.policies import ContextPolicy, Eager, Seen, Start, rewritten
+from codenib.runtime.context.prompts import ANSWER_FORMAT, CANDIDATES, candidate_text, system_prompt
+from codenib.runtime.providers.provider import Listener, ModelError, Provider, Sampling, Silent
 from codenib.runtime.providers.scripted import count_message
-from codenib.runtime.skill_registry import SkillRegistry
-from codenib.runtime.tools import ToolRegistry
-from codenib.runtime.trace import TRACE_SCHEMA, AgentRunTrace
-from codenib.runtime.usage import Purpose, UsageReport, UsageTracker
+from codenib.runtime.skills.guard import ResourceGuard
+from codenib.runtime.skills.registry import SkillRegistry
+from codenib.runtime.tools.registry import ToolRegistry
+from codenib.runtime.traces.trace import TRACE_SCHEMA, AgentRunTrace
+from codenib.runtime.traces.usage import Purpose, UsageReport, UsageTracker
 from codenib.runtime.views import CandidateBlock, Contexts
 
 #: The paper's cap on main-loop invocations.

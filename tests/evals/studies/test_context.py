@@ -9,10 +9,10 @@ from typing import Any
 
 from tests.evals.conftest import Corpus
 
-from codenib.evals.bootstrap import Estimate
+from codenib.evals.metrics.bootstrap import Estimate
 from codenib.evals.studies.context.agent import decide, keywords, look
 from codenib.evals.studies.context.report import Effect, effects, select
-from codenib.runtime.messages import Message
+from codenib.runtime.context.messages import Message
 
 Study = Callable[..., dict[str, Any]]
 

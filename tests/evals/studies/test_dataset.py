@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.evals.conftest import BASE, Corpus
 
-from codenib.evals.rows import LocalizeRow, read_rows
-from codenib.evals.synthesis import description
+from codenib.evals.data.rows import LocalizeRow, read_rows
+from codenib.evals.data.synthesis import description
 
 Study = Callable[..., dict[str, Any]]
 MAIL = BASE["shop/mail.py"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codenib.evals.rows import LocalizeRow
+from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.studies.retrieval.fusion import WEIGHTS, fuse, split, tune
 
 POOL = [(f"f{number}.py", 1, 9) for number in range(20)]

@@ -13,7 +13,7 @@ from tests.evals.conftest import Corpus
 
 from codenib.core.errors import InputError, StateError
 from codenib.evals.cli import cli
-from codenib.evals.rows import LocalizeRow
+from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.studies.retrieval.arms import Arm, arms_for, missing
 from codenib.evals.studies.retrieval.score import contrasts, score_answer, score_run
 

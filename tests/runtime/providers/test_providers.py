@@ -20,10 +20,10 @@ from tests.runtime.modelserver import (
 )
 
 from codenib.core.errors import InputError
-from codenib.runtime.messages import Message, Reply, ToolCall, ToolSpec, Usage
-from codenib.runtime.provider import ModelError, Provider, Sampling
+from codenib.runtime.context.messages import Message, Reply, ToolCall, ToolSpec, Usage
 from codenib.runtime.providers.choose import open_model
 from codenib.runtime.providers.patience import Patience
+from codenib.runtime.providers.provider import ModelError, Provider, Sampling
 
 KEY = "sk-test-0123456789-secret"
 TOOLS = [ToolSpec("read", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})]

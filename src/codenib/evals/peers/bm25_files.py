@@ -10,8 +10,8 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
+from codenib.evals.metrics.scoring import Block
 from codenib.evals.peers.peer import Ranked, Spent, spend
-from codenib.evals.scoring import Block
 
 K1, B = 1.2, 0.75
 _MOST_BYTES = 1_000_000

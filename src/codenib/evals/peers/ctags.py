@@ -6,8 +6,8 @@ import json
 import shutil
 from pathlib import Path
 
+from codenib.evals.metrics.scoring import Block
 from codenib.evals.peers.peer import Ranked, Spent, spend
-from codenib.evals.scoring import Block
 from codenib.evals.studies.context.agent import keywords
 
 

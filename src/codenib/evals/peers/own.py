@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from codenib import __version__
+from codenib.evals.metrics.scoring import Block
 from codenib.evals.peers.peer import Ranked, Spent, spend
-from codenib.evals.scoring import Block
 
 _RUN = (sys.executable, "-P", "-c", "from codenib.adapters.cli.main import main; main()")
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codenib.core.errors import ProviderError
-from codenib.evals.scoring import Block
+from codenib.evals.metrics.scoring import Block
 
 
 @dataclass(frozen=True, slots=True)

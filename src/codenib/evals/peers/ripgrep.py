@@ -9,8 +9,8 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
+from codenib.evals.metrics.scoring import Block
 from codenib.evals.peers.peer import NOTHING, Ranked, Spent, spend
-from codenib.evals.scoring import Block
 from codenib.evals.studies.context.agent import keywords
 
 WORDS = 12

@@ -9,8 +9,8 @@ import json
 import os
 from pathlib import Path
 
+from codenib.evals.metrics.scoring import Block
 from codenib.evals.peers.peer import NOTHING, Ranked, Spent, spend
-from codenib.evals.scoring import Block
 
 PYTHON = "CODENIB_SEMBLE_PYTHON"
 _CODE = """

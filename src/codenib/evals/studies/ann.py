@@ -15,12 +15,12 @@ from codenib.compiler.dense import open_named
 from codenib.core.embedding import Embedder
 from codenib.core.errors import InputError
 from codenib.core.source import Level
-from codenib.evals.drawing import canvas, cumulative, fitted_points, lines, plain_ticks
+from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.metrics.scoring import amortised_after, neighbor_recall, recall
 from codenib.evals.options import Common, study_options
-from codenib.evals.report import Report, seconds, size, table
-from codenib.evals.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.reports.drawing import canvas, cumulative, fitted_points, lines, plain_ticks
+from codenib.evals.reports.report import Report, seconds, size, table
 from codenib.evals.runs import Record, Run
-from codenib.evals.scoring import amortised_after, neighbor_recall, recall
 from codenib.evals.vectors import DenseBench
 from codenib.views.dense.families import Floats, Neighbours, inner_products, write_index
 from codenib.views.dense.profile import DEFAULT_EMBEDDER, DenseSetting, Family

@@ -12,11 +12,19 @@ import click
 import msgspec
 
 from codenib.core.errors import InputError
-from codenib.evals.history_rows import MOST_BLOCKS, MOST_FILES, Quality, Rejected, check_rows, row_of, rows_of
+from codenib.evals.data.history_rows import (
+    MOST_BLOCKS,
+    MOST_FILES,
+    Quality,
+    Rejected,
+    check_rows,
+    row_of,
+    rows_of,
+)
+from codenib.evals.data.synthesis import BUDGET, synthesize
 from codenib.evals.options import Common, study_options
-from codenib.evals.report import Report, table
+from codenib.evals.reports.report import Report, table
 from codenib.evals.runs import Record, Run
-from codenib.evals.synthesis import BUDGET, synthesize
 
 
 class _Issue(msgspec.Struct):

@@ -17,14 +17,14 @@ import click
 
 from codenib.core.errors import CodenibError, ProviderError
 from codenib.core.views import RepoManifest, Status, ViewKind
-from codenib.evals.bootstrap import Estimate, median_interval
-from codenib.evals.clones import check_out
-from codenib.evals.drawing import banded_lines, canvas, forest, plain_ticks
+from codenib.evals.data.clones import check_out
+from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.metrics.bootstrap import Estimate, median_interval
+from codenib.evals.metrics.scoring import isolated_cost, resident_cost
 from codenib.evals.options import Common, study_options
-from codenib.evals.report import Report, seconds, size, table
-from codenib.evals.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.reports.drawing import banded_lines, canvas, forest, plain_ticks
+from codenib.evals.reports.report import Report, seconds, size, table
 from codenib.evals.runs import Record, Run
-from codenib.evals.scoring import isolated_cost, resident_cost
 from codenib.evals.studies.navigation import anchors
 from codenib.manifest.home import home
 from codenib.manifest.store import Store

@@ -19,13 +19,13 @@ from codenib.core.facts import Role
 from codenib.core.navigation import Position
 from codenib.core.symbols import NavigationAnswer
 from codenib.core.views import Status, ViewKind
-from codenib.evals.clones import check_out
-from codenib.evals.drawing import canvas, cumulative, pairs, plain_ticks
+from codenib.evals.data.clones import check_out
+from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.metrics.scoring import navigation_match, normalized
 from codenib.evals.options import Common, study_options
-from codenib.evals.report import Report, seconds, table
-from codenib.evals.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.reports.drawing import canvas, cumulative, pairs, plain_ticks
+from codenib.evals.reports.report import Report, seconds, table
 from codenib.evals.runs import Record, Run
-from codenib.evals.scoring import navigation_match, normalized
 from codenib.manifest.store import Store
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate

@@ -12,8 +12,9 @@ from statistics import mean, median
 import click
 
 from codenib.core.errors import CodenibError, InputError
-from codenib.evals.clones import check_out, run_git
-from codenib.evals.drawing import canvas, operating_points
+from codenib.evals.data.clones import check_out, run_git
+from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.metrics.scoring import block_recall, recall
 from codenib.evals.options import Common, study_options
 from codenib.evals.peers.absent import Absent
 from codenib.evals.peers.bm25_files import Bm25Files
@@ -23,10 +24,9 @@ from codenib.evals.peers.peer import Peer, folder_mb
 from codenib.evals.peers.ripgrep import Ripgrep
 from codenib.evals.peers.semble import Semble
 from codenib.evals.peers.zoekt import Zoekt
-from codenib.evals.report import Report, table
-from codenib.evals.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.reports.drawing import canvas, operating_points
+from codenib.evals.reports.report import Report, table
 from codenib.evals.runs import Record, Run
-from codenib.evals.scoring import block_recall, recall
 from codenib.serving.context.tokens import count
 from codenib.units.languages import language_hint
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from codenib.core.errors import InputError
-from codenib.runtime.keys import KEY_VARIABLES, find_key
-from codenib.runtime.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
-from codenib.runtime.provider import Listener, Sampling
+from codenib.runtime.context.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
+from codenib.runtime.providers.keys import KEY_VARIABLES, find_key
 from codenib.runtime.providers.patience import Broken, Patience, broken_status, send
+from codenib.runtime.providers.provider import Listener, Sampling
 
 if TYPE_CHECKING:
     from anthropic import Anthropic

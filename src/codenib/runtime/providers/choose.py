@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from codenib.core.errors import InputError
-from codenib.runtime.provider import Provider
 from codenib.runtime.providers.patience import Patience
+from codenib.runtime.providers.provider import Provider
 
 PROVIDERS = ("anthropic", "openai")
 MODEL = "CODENIB_MODEL"

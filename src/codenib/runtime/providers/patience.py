@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from codenib.runtime.keys import hide
-from codenib.runtime.messages import Reply, Usage
-from codenib.runtime.provider import Listener, ModelError
+from codenib.runtime.context.messages import Reply, Usage
+from codenib.runtime.providers.keys import hide
+from codenib.runtime.providers.provider import Listener, ModelError
 
 _AGAIN = (408, 409, 429)
 _LONGEST_MESSAGE = 500

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 import msgspec
 
 from codenib.core.errors import ProviderError
-from codenib.runtime.messages import Message, Reply, ToolSpec, Usage
-from codenib.runtime.provider import Listener, Sampling
+from codenib.runtime.context.messages import Message, Reply, ToolSpec, Usage
+from codenib.runtime.providers.provider import Listener, Sampling
 
 #: The history, the tools and whether they may be called in; the assistant's message or a whole reply out.
 Decide = Callable[[Sequence[Message], Sequence[ToolSpec], bool], Message | Reply]

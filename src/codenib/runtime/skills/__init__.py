@@ -1,1 +1,1 @@
-"""Skills that come with the package, a folder each; see `codenib.runtime.skill_registry`."""
+"""Skills that come with the package, a folder each; see `codenib.runtime.skills.registry`."""

@@ -11,14 +11,14 @@ import click
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import ProgressDisplay, print_json, say
 from codenib.core.errors import InputError
-from codenib.runtime.policies import POLICIES
-from codenib.runtime.provider import Provider, Sampling
+from codenib.runtime.context.policies import POLICIES
 from codenib.runtime.providers.choose import open_model
 from codenib.runtime.providers.patience import Patience
+from codenib.runtime.providers.provider import Provider, Sampling
 from codenib.runtime.query import query
 from codenib.runtime.runner import TURN_CAP, AgentResult, RunSettings
-from codenib.runtime.trace import AgentRunTrace
-from codenib.runtime.usage import Price, UsageReport
+from codenib.runtime.traces.trace import AgentRunTrace
+from codenib.runtime.traces.usage import Price, UsageReport
 
 _WIDEST = 160
 

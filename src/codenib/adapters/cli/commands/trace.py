@@ -10,8 +10,8 @@ import msgspec
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
-from codenib.runtime.export import FORMATS, export_rows
-from codenib.runtime.trace import Event, invocations, read_trace, usage_of
+from codenib.runtime.traces.export import FORMATS, export_rows
+from codenib.runtime.traces.trace import Event, invocations, read_trace, usage_of
 
 _SHOWN_LINES = 12
 _WIDEST = 200

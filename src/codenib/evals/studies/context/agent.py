@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from codenib.runtime.messages import Message, ToolCall, ToolSpec
+from codenib.runtime.context.messages import Message, ToolCall, ToolSpec
 from codenib.runtime.providers.scripted import ScriptedProvider
 
 SIMULATED = "simulated"

@@ -11,17 +11,17 @@ import click
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.views import ViewKind
+from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.metrics.scoring import Block, answer_recall
 from codenib.evals.options import Common, study_options
-from codenib.evals.report import table
-from codenib.evals.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.reports.report import table
 from codenib.evals.runs import Record, Run
-from codenib.evals.scoring import Block, answer_recall
 from codenib.evals.studies.context.agent import SIMULATED, simulated_agent
 from codenib.evals.studies.context.report import CUTS, make_report
 from codenib.manifest.store import Store
-from codenib.runtime.policies import POLICIES
-from codenib.runtime.provider import Provider
+from codenib.runtime.context.policies import POLICIES
 from codenib.runtime.providers.choose import open_model
+from codenib.runtime.providers.provider import Provider
 from codenib.runtime.query import query
 from codenib.runtime.runner import RunSettings
 from codenib.runtime.views import Contexts, load_views

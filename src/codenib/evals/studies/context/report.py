@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from statistics import mean
 
-from codenib.evals.bootstrap import Estimate, paired_difference, ratio_of_sums
-from codenib.evals.drawing import COLOURS, canvas, forest
-from codenib.evals.report import Report, with_interval
-from codenib.evals.rows import LocalizeRow
+from codenib.evals.data.rows import LocalizeRow
+from codenib.evals.metrics.bootstrap import Estimate, paired_difference, ratio_of_sums
+from codenib.evals.reports.drawing import COLOURS, canvas, forest
+from codenib.evals.reports.report import Report, with_interval
 from codenib.evals.runs import Record
 from codenib.evals.studies.context.agent import SIMULATED
-from codenib.runtime.policies import POLICIES
+from codenib.runtime.context.policies import POLICIES
 
 CUTS = (1, 3, 5, 10)
 MARGIN = 0.05  # the paper's ε

@@ -13,8 +13,8 @@ from pathlib import Path
 from codenib.core.navigation import Position
 from codenib.core.protocols import ViewMaintainer
 from codenib.core.views import ViewKind
+from codenib.evals.metrics.scoring import Place, VectorCheck, check_graph
 from codenib.evals.runs import Record
-from codenib.evals.scoring import Place, VectorCheck, check_graph
 from codenib.views.dense.store import CodeVectorStore
 from codenib.views.graph.navigate import Found, definitions, references
 from codenib.views.graph.read import GraphView

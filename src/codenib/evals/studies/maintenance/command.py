@@ -11,12 +11,12 @@ import click
 
 from codenib.core.errors import InputError
 from codenib.core.views import ViewKind
-from codenib.evals.drawing import canvas, plain_ticks, strip
+from codenib.evals.data.rows import Transition, chosen_rows, digest_of, read_rows
+from codenib.evals.metrics.scoring import update_speedup
 from codenib.evals.options import Common, study_options
-from codenib.evals.report import Report, seconds, table
-from codenib.evals.rows import Transition, chosen_rows, digest_of, read_rows
+from codenib.evals.reports.drawing import canvas, plain_ticks, strip
+from codenib.evals.reports.report import Report, seconds, table
 from codenib.evals.runs import Record, Run
-from codenib.evals.scoring import update_speedup
 from codenib.evals.studies.maintenance.measure import walk
 
 _SHARE = 5  # updates that share the start of an engine, as in the paper

@@ -16,7 +16,7 @@ from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import builder_of
 from codenib.core.errors import CodenibError
 from codenib.core.views import Status, ViewKind
-from codenib.evals.rows import Transition
+from codenib.evals.data.rows import Transition
 from codenib.evals.runs import Record, Run
 from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.store import Store

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.options import Common, study_options
-from codenib.evals.report import table
-from codenib.evals.rows import LocalizeRow, chosen_rows, digest_of, read_rows
+from codenib.evals.reports.report import table
 from codenib.evals.runs import Run
 from codenib.evals.studies.retrieval.arms import arms_for, missing
 from codenib.evals.studies.retrieval.fusion import tune

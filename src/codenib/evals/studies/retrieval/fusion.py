@@ -13,10 +13,10 @@ from dataclasses import dataclass
 
 from codenib.core.errors import CodenibError
 from codenib.core.navigation import Position
-from codenib.evals.bootstrap import Estimate, paired_difference
-from codenib.evals.rows import LocalizeRow
+from codenib.evals.data.rows import LocalizeRow
+from codenib.evals.metrics.bootstrap import Estimate, paired_difference
+from codenib.evals.metrics.scoring import success
 from codenib.evals.runs import Record
-from codenib.evals.scoring import success
 from codenib.serving.workspace import Workspace
 
 POOL, SEEDS, NEIGHBOURS = 300, 10, 10

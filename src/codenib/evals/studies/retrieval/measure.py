@@ -16,9 +16,9 @@ from codenib.compiler.compiler import IndexCompiler
 from codenib.core.answers import Answer
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.views import Status, ViewKind
-from codenib.evals.clones import Clones
+from codenib.evals.data.clones import Clones
+from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.environment import cpu_s
-from codenib.evals.rows import LocalizeRow
 from codenib.evals.runs import Record, Run
 from codenib.evals.studies.retrieval.arms import Arm
 from codenib.evals.studies.retrieval.fusion import expand

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 
-from codenib.evals.bootstrap import Estimate
-from codenib.evals.drawing import canvas, forest, grouped_bars, operating_points
-from codenib.evals.frontier import frontier
-from codenib.evals.report import Report, seconds, size, with_interval
-from codenib.evals.rows import LocalizeRow
+from codenib.evals.data.rows import LocalizeRow
+from codenib.evals.metrics.bootstrap import Estimate
+from codenib.evals.metrics.frontier import frontier
+from codenib.evals.reports.drawing import canvas, forest, grouped_bars, operating_points
+from codenib.evals.reports.report import Report, seconds, size, with_interval
 from codenib.evals.runs import Record
 from codenib.evals.studies.retrieval.arms import Arm
 from codenib.evals.studies.retrieval.fusion import Tuned

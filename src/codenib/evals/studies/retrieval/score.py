@@ -6,10 +6,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import mean, median
 
-from codenib.evals.bootstrap import Estimate, clustered_mean, simultaneous
-from codenib.evals.rows import LocalizeRow
+from codenib.evals.data.rows import LocalizeRow
+from codenib.evals.metrics.bootstrap import Estimate, clustered_mean, simultaneous
+from codenib.evals.metrics.scoring import (
+    Block,
+    block_recall,
+    callable_recall,
+    recall,
+    reciprocal_rank,
+    success,
+)
 from codenib.evals.runs import Record
-from codenib.evals.scoring import Block, block_recall, callable_recall, recall, reciprocal_rank, success
 
 CUTS = (1, 3, 5, 10, 20)
 Scores = dict[str, float]

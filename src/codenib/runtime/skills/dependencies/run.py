@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from codenib.core.symbols import GraphAnswer
-from codenib.runtime.tools import ToolResult
+from codenib.runtime.tools.registry import ToolResult
 from codenib.runtime.views import Contexts
 
 _SYMBOLS = 40

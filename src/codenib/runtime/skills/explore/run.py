@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from codenib.runtime.tools import ToolResult
+from codenib.runtime.tools.registry import ToolResult
 from codenib.runtime.views import Contexts
 
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from codenib.runtime.primitives import relative
-from codenib.runtime.tools import ToolResult
+from codenib.runtime.tools.ordinary import relative
+from codenib.runtime.tools.registry import ToolResult
 from codenib.runtime.views import Contexts
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from codenib.core.errors import InputError
 from codenib.core.symbols import NavigationAnswer
-from codenib.runtime.primitives import relative
-from codenib.runtime.tools import ToolResult
+from codenib.runtime.tools.ordinary import relative
+from codenib.runtime.tools.registry import ToolResult
 from codenib.runtime.views import Contexts
 from codenib.serving.snapshots.pool import Refresh
 
