@@ -1,7 +1,7 @@
-"""The tree's own rules, read from the syntax alone: rooms, files, names and calls. Prints what breaks one; exit 1.
+"""The tree's own rules, read from the syntax alone: rooms, sizes, names and calls. Exit 1 when one is broken.
 
-A room (package) has at most 15 modules; a file at most 500 lines; a public class's name stands in one module; no
-public name is made of a word that could mean anything; no call passes more than five positional arguments.
+A room (package) has at most 15 modules, a file at most 500 lines; the name of a public class stands in one
+module; no public name has a word that could mean anything; no call has more than five positional arguments.
 """
 
 from __future__ import annotations
