@@ -88,7 +88,7 @@ def timed_edit(clone: Path, number: int) -> tuple[float, Any]:
 
 def command(clone: Path, *args: str) -> tuple[float, Any]:
     """Wall seconds and JSON of one whole command, process start included."""
-    run = [sys.executable, "-c", "from codenib.adapters.cli.main import main; main()", "-C", str(clone)]
+    run = [sys.executable, "-m", "codenib", "-C", str(clone)]
     started = time.perf_counter()
     done = subprocess.run([*run, *args, "--json"], capture_output=True, text=True, check=True)
     return time.perf_counter() - started, json.loads(done.stdout)

@@ -24,7 +24,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-_MAIN = "from codenib.adapters.cli.main import main; main()"
 _DEF = re.compile(r"^( *)def ([a-z]\w{4,})\(", re.MULTILINE)
 _INFO = {"name": "benchmark", "version": "1"}
 _LIMITS_MS = {"search": 30, "definition": 30, "explore": 80}
@@ -92,7 +91,7 @@ def main() -> int:
         env = dict(os.environ) if options.language_servers else {**os.environ, "CODENIB_TOOLBOX": nothing}
         started = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-c", _MAIN, "mcp", "-C", str(root)],
+            [sys.executable, "-m", "codenib", "mcp", "-C", str(root)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=env,
         )  # fmt: skip
         try:

@@ -14,12 +14,11 @@ from tests.gitrepo import GitRepo
 import codenib
 from codenib.core.answers import Answer
 
-_MAIN = "from codenib.adapters.cli.main import main; main()"
 _WORD = "harbour"
 
 
 def start(repository: Path, *arguments: str) -> subprocess.Popen[bytes]:
-    command = [sys.executable, "-c", _MAIN, "-C", str(repository), *arguments]
+    command = [sys.executable, "-m", "codenib", "-C", str(repository), *arguments]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

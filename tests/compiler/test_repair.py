@@ -49,8 +49,7 @@ def indexed(harbour: GitRepo) -> Iterator[Indexed]:
 
 
 def run_rebuild(repository: Path) -> str:
-    main = "from codenib.adapters.cli.main import main; main()"
-    command = [sys.executable, "-c", main, "-C", str(repository), "index", "--rebuild"]
+    command = [sys.executable, "-m", "codenib", "-C", str(repository), "index", "--rebuild"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout

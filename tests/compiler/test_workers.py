@@ -95,9 +95,8 @@ def test_no_module_of_the_indexed_repository_is_imported(git_repo: Callable[...,
     names = ("msgspec", "numpy", "queue", "struct", "signal", "codenib/__init__", "tree_sitter")
     repo.commit({f"{name}.py": trap for name in names})
     repo.commit({f"m{n}.py": data.decode() for n, data in enumerate(DATA)})
-    main = "from codenib.adapters.cli.main import main; main()"
     done = subprocess.run(
-        [sys.executable, "-P", "-c", main, "index"],
+        [sys.executable, "-P", "-m", "codenib", "index"],
         cwd=repo.path,
         capture_output=True,
         text=True,

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 import click
+
+from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
 
 #: study → (module below `studies`, line in the overview)
 STUDIES = {
@@ -20,25 +20,15 @@ STUDIES = {
 }
 
 
-class StudyGroup(click.Group):
-    """Imports only the study that is asked for."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(STUDIES)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in STUDIES:
-            return None
-        module = import_module(f"codenib.evals.studies.{STUDIES[cmd_name][0]}")
-        command: click.Command = module.command
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Studies"):
-            formatter.write_dl([(name, line) for name, (_, line) in STUDIES.items()])
-
-
-@click.group("eval", cls=StudyGroup)
+@click.group(
+    "eval",
+    cls=LazyGroup,
+    lazy={
+        name: LazyCommand(about, command_in(f"codenib.evals.studies.{module}", "command"))
+        for name, (module, about) in STUDIES.items()
+    },
+    section="Studies",
+)
 def cli() -> None:
     """Measure CodeNib on your own repositories, as the paper does.
 

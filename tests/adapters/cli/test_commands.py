@@ -30,8 +30,7 @@ class Terminal:
         self.repository = repository
 
     def run(self, *args: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-        entry = "from codenib.adapters.cli.main import main; main()"
-        command = [sys.executable, "-c", entry, "-C", str(self.repository.path), *args]
+        command = [sys.executable, "-m", "codenib", "-C", str(self.repository.path), *args]
         done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
         assert done.returncode == code, f"{args}: {done.returncode}\n{done.stdout}\n{done.stderr}"
         return done
@@ -210,8 +209,16 @@ def test_a_folder_that_does_not_exist_is_an_input_error(tmp_path: Path, terminal
 
 
 def test_watch_publishes_what_changes(terminal: Terminal) -> None:
-    entry = "from codenib.adapters.cli.main import main; main()"
-    command = [sys.executable, "-c", entry, "-C", str(terminal.repository.path), "watch", "--once", "--json"]
+    command = [
+        sys.executable,
+        "-m",
+        "codenib",
+        "-C",
+        str(terminal.repository.path),
+        "watch",
+        "--once",
+        "--json",
+    ]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
         first = json.loads(process.stdout.readline())

@@ -16,14 +16,13 @@ from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import CallToolResult, TextContent
 
-_MAIN = "from codenib.adapters.cli.main import main; main()"
 #: What the SDK's client does not hand on by itself.
 _PASSED = ("CODENIB_HOME", "CODENIB_TOOLBOX", "PATH", "HOME")
 
 
 def command(*args: str) -> list[str]:
     """The command line in this interpreter."""
-    return [sys.executable, "-c", _MAIN, *args]
+    return [sys.executable, "-m", "codenib", *args]
 
 
 def environment() -> dict[str, str]:

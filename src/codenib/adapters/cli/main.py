@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from importlib import import_module
 from keyword import iskeyword
 
 import click
 
 from codenib import __version__
+from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
 from codenib.core.errors import CodenibError, InputError
 
 #: command → (module, line in the overview). A command's module is imported when it runs.
@@ -49,30 +49,20 @@ COMMANDS = {
     "serve": ("serve", "Serve repositories to agents over HTTP."),
     "token": ("serve", "Make, list and revoke tokens of `serve`."),
     "doctor": ("doctor", "Check this installation."),
-    "eval": ("evaluate", "Measure this product on repositories of yours, as the paper does."),
 }
 
 
-class LazyGroup(click.Group):
-    """A group that imports a command's module only to run it: start-up is part of every answer."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(COMMANDS)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
-            return None
-        module = import_module(f"codenib.adapters.cli.commands.{COMMANDS[cmd_name][0]}")
-        name = cmd_name.replace("-", "_")
-        command: click.Command = getattr(module, f"{name}_" if iskeyword(name) else name)
-        return command
-
-    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl([(name, line) for name, (_, line) in COMMANDS.items()])
+def _command(name: str, module: str, about: str) -> LazyCommand:
+    function = name.replace("-", "_")
+    function = f"{function}_" if iskeyword(function) else function
+    return LazyCommand(about, command_in(f"codenib.adapters.cli.commands.{module}", function))
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    cls=LazyGroup,
+    lazy={name: _command(name, *row) for name, row in COMMANDS.items()},
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.option("-C", "repository", metavar="PATH", default=".", help="The repository (default: this folder).")
 @click.version_option(__version__, message="codenib %(version)s")
 @click.pass_context
@@ -86,12 +76,11 @@ def cli(context: click.Context, repository: str) -> None:
     context.obj = repository
 
 
-def main() -> None:
+def run() -> None:
     """Run the command line; every error ends here."""
     try:
-        code = cli.main(
-            standalone_mode=False
-        )  # click returns the code of an `Exit` here; commands return None
+        # click returns the code of an `Exit` here; commands return None
+        code = cli.main(prog_name="codenib", standalone_mode=False)
         sys.exit(code if isinstance(code, int) else 0)
     except click.Abort:
         sys.exit(130)

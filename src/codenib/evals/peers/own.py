@@ -10,7 +10,7 @@ from codenib import __version__
 from codenib.evals.metrics.scoring import Block
 from codenib.evals.peers.peer import Ranked, Spent, spend
 
-_RUN = (sys.executable, "-P", "-c", "from codenib.adapters.cli.main import main; main()")
+_RUN = (sys.executable, "-P", "-m", "codenib")
 
 
 class Own:

@@ -137,10 +137,9 @@ def _names(artifact: Path) -> list[str]:
 
 def _command(place: Path, *words: str) -> tuple[float, Record]:
     """Wall seconds of a whole `codenib` command in a process of its own."""
-    code = "from codenib.adapters.cli.main import main; main()"
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-P", "-c", code, "-C", str(place), *words, "--json"],
+        [sys.executable, "-P", "-m", "codenib", "-C", str(place), *words, "--json"],
         capture_output=True, text=True, check=False, env=os.environ,
     )  # fmt: skip
     if done.returncode != 0:

@@ -12,9 +12,8 @@ from codenib.navigation.tools.recipes import recipes
 
 
 def run(*args: str, path: str, code: int = 0) -> subprocess.CompletedProcess[str]:
-    entry = "from codenib.adapters.cli.main import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", entry, *args],
+        [sys.executable, "-m", "codenib", *args],
         capture_output=True, text=True, check=False, timeout=60,
         env={**os.environ, "PATH": path, "CODENIB_TOOLBOX": f"{path}/tools"},
     )  # fmt: skip

@@ -41,10 +41,9 @@ def _server(repository: str) -> Check:
         sdk = f"mcp {version('mcp')}"
     except PackageNotFoundError:
         return Check("mcp", "broken", "the package mcp is missing", "pip install --force-reinstall codenib")
-    main = "from codenib.adapters.cli.main import main; main()"
     lines = b"".join(msgspec.json.encode(each) + b"\n" for each in (_HELLO, _READY, _LIST, _PING))
     with subprocess.Popen(
-        [sys.executable, "-c", main, "-C", repository, "mcp"],
+        [sys.executable, "-P", "-m", "codenib", "-C", repository, "mcp"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

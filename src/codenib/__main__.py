@@ -1,0 +1,25 @@
+"""`codenib …` and `python -m codenib …`: the commands of the adapters, and `eval`, which is above them."""
+
+from __future__ import annotations
+
+import click
+
+from codenib.adapters.cli.lazy import LazyCommand
+from codenib.adapters.cli.main import cli, run
+
+
+def main() -> None:
+    """Run the command line."""
+    about = "Measure this product on repositories of yours, as the paper does."
+    cli.lazy["eval"] = LazyCommand(about, _evaluations)
+    run()
+
+
+def _evaluations() -> click.Command:
+    from codenib.evals.cli import cli as evaluations
+
+    return evaluations
+
+
+if __name__ == "__main__":
+    main()

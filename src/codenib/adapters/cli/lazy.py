@@ -1,0 +1,47 @@
+"""Names of commands and how to load each in, a command group out that loads only the command that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import click
+
+
+@dataclass(frozen=True, slots=True)
+class LazyCommand:
+    """A command that is not imported yet: its line in the overview, and what loads it."""
+
+    about: str
+    load: Callable[[], click.Command]
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module only to run it: start-up is part of every answer."""
+
+    def __init__(self, *, lazy: Mapping[str, LazyCommand], section: str = "Commands", **options: Any) -> None:
+        super().__init__(**options)  # click's own options of a group
+        self.lazy = dict(lazy)
+        self._section = section
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(self.lazy)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        return self.lazy[cmd_name].load() if cmd_name in self.lazy else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section(self._section):
+            formatter.write_dl([(name, command.about) for name, command in self.lazy.items()])
+
+
+def command_in(module: str, name: str) -> Callable[[], click.Command]:
+    """What imports `module` and returns its command `name`."""
+
+    def load() -> click.Command:
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+    return load
