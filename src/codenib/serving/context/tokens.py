@@ -28,7 +28,7 @@ def count(text: str) -> int:
     """How many tokens `text` has. Marks of chat formats count as the plain text that they are.
 
     >>> count("def total_price(self):")
-    6
+    5
     """
     return sum(map(_tokens, _PIECE.findall(text)))
 
