@@ -56,24 +56,24 @@ def within(
     root: Path, ask: Callable[[Client], Awaitable[None]], *, all_tools: bool = False, mode: str = "auto"
 ) -> None:
     """Run `ask` with a client of a server in this process, on a repository that is indexed."""
-    from codenib.adapters.mcp.background.served import Served
     from codenib.adapters.mcp.server import build_server
+    from codenib.adapters.mcp.server_context import ServerContext
     from codenib.serving.workspace import Workspace
 
     with Workspace(root) as workspace:
         workspace.index()
-    served = Served(root)
+    context = ServerContext(root)
 
     async def main() -> None:
         with anyio.fail_after(60):
-            served.start()
-            async with Client(build_server(served, all_tools=all_tools), mode=mode) as client:
+            context.start()
+            async with Client(build_server(context, all_tools=all_tools), mode=mode) as client:
                 await ask(client)
 
     try:
         anyio.run(main)
     finally:
-        served.close()
+        context.close()
 
 
 def text_of(result: CallToolResult) -> str:

@@ -21,8 +21,8 @@ REST = [
 
 
 def test_the_tool_list_is_small() -> None:
-    from codenib.adapters.mcp.about import INSTRUCTIONS
-    from codenib.adapters.mcp.transport.early import EarlyAnswers
+    from codenib.adapters.mcp.descriptions import INSTRUCTIONS
+    from codenib.adapters.mcp.transport.handshake import EarlyAnswers
 
     def cost(early: EarlyAnswers) -> int:
         meta = {

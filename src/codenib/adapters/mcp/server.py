@@ -1,4 +1,4 @@
-"""A served repository in, an MCP server out: tools, resources, prompts; every error is answered."""
+"""A `ServerContext` in, an MCP server out: tools, resources, prompts; every error is answered."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from codenib import __version__
-from codenib.adapters.mcp.about import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
-from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
+from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
-from codenib.adapters.mcp.tools.default import DEFAULT_TOOLS, Call, Tool
+from codenib.adapters.mcp.tools.default import DEFAULT_TOOLS, Call, McpTool
 from codenib.adapters.mcp.tools.extended import ALL_TOOLS
 from codenib.adapters.mcp.tools.replies import (
     FACTS_KEY,
     STRUCTURED_KEY,
     Rendered,
-    Reply,
+    ToolReply,
     failure,
     render,
 )
 from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.views import ViewKind
 
-Context = ServerRequestContext[Any, Any]
+Request = ServerRequestContext[Any, Any]
 _WAIT_S = 25.0  # for the first index: clients give up after 60 s
 _CALL_S = 120.0
 _STEP_S = 0.1
@@ -41,15 +41,17 @@ _ERROR_TOKENS = 2000
 
 
 def build_server(
-    served: Served, *, all_tools: bool = False, structured: bool = False, wait_s: float = _WAIT_S
+    context: ServerContext, *, all_tools: bool = False, structured: bool = False, wait_s: float = _WAIT_S
 ) -> Server[Any]:
     """The server of one repository. It holds no state of its own, so one serves many clients."""
-    return _Handlers(served, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, wait_s).server()
+    return _Handlers(context, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, wait_s).server()
 
 
 class _Handlers:
-    def __init__(self, served: Served, tools: tuple[Tool, ...], structured: bool, wait_s: float) -> None:
-        self._served = served
+    def __init__(
+        self, context: ServerContext, tools: tuple[McpTool, ...], structured: bool, wait_s: float
+    ) -> None:
+        self._context = context
         self._tools = {tool.name: tool for tool in tools}
         self._structured = structured
         self._wait_s = wait_s
@@ -71,7 +73,7 @@ class _Handlers:
     # -- tools
 
     async def list_tools(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, request: Request, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
         return types.ListToolsResult(
             tools=[
@@ -85,7 +87,7 @@ class _Handlers:
             ]
         )
 
-    async def call_tool(self, context: Context, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
         if tool is None:
             known = ", ".join(self._tools)
@@ -93,57 +95,57 @@ class _Handlers:
         structured = self._structured or bool((params.meta or {}).get(STRUCTURED_KEY))
         try:
             arguments = parse(tool.name, tool.parameters, params.arguments or {})
-            reply = await self._answer(context, tool, arguments)
+            reply = await self._answer(request, tool, arguments)
             limit = int(arguments["max_tokens"])
         except CodenibError as error:
             reply, limit = failure(error), _ERROR_TOKENS
         return _result(render(reply, limit, structured=structured), structured)
 
-    async def _answer(self, context: Context, tool: Tool, arguments: dict[str, Any]) -> Reply:
+    async def _answer(self, request: Request, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
         """Run a tool in a thread, and tell the client of long work meanwhile."""
         if tool.waits:
-            await self._until_ready(context)
+            await self._until_ready(request)
         if tool.needs is not None:
-            self._served.require(tool.needs)
-        run = partial(_run, self._served, tool, arguments)
+            self._context.require(tool.needs)
+        run = partial(_run, self._context, tool, arguments)
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:
-                group.start_soon(self._tell, context)
+                group.start_soon(self._tell, request)
                 reply = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
                 group.cancel_scope.cancel()
             return reply
         raise StateError(f"{tool.name} took more than {_CALL_S:.0f} s", hint="narrow the question")
 
-    async def _until_ready(self, context: Context) -> None:
+    async def _until_ready(self, request: Request) -> None:
         """Wait for the first index; when it takes long, say how far it is."""
-        if self._served.check():
+        if self._context.check():
             return
         with anyio.move_on_after(self._wait_s):
             async with anyio.create_task_group() as group:
-                group.start_soon(self._tell, context)
-                while not self._served.check():
+                group.start_soon(self._tell, request)
+                while not self._context.check():
                     await anyio.sleep(_STEP_S)
                 group.cancel_scope.cancel()
-        if not self._served.check():
+        if not self._context.check():
             what = (
-                f"{self._served.name} is being indexed: {self._served.work}. read and status work meanwhile"
+                f"{self._context.name} is being indexed: {self._context.work}. read and status work meanwhile"
             )
             raise StateError(what, hint="ask again in a few seconds")
 
-    async def _tell(self, context: Context) -> None:
+    async def _tell(self, request: Request) -> None:
         """Report the background work until cancelled. Progress must grow, so the steps are counted."""
         step = 0
         while True:
             await anyio.sleep(_TELL_S)
-            work = self._served.work
+            work = self._context.work
             if work.stage:
                 step += 1
-                await context.session.report_progress(float(step), message=str(work))
+                await request.session.report_progress(float(step), message=str(work))
 
     # -- resources and prompts
 
     async def list_resources(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, request: Request, params: types.PaginatedRequestParams | None
     ) -> types.ListResourcesResult:
         rows = [
             types.Resource(uri=uri, name=name, description=about, mime_type="application/json")
@@ -152,11 +154,11 @@ class _Handlers:
         return types.ListResourcesResult(resources=rows)
 
     async def read_resource(
-        self, context: Context, params: types.ReadResourceRequestParams
+        self, request: Request, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
         makers: dict[str, Callable[[], Any]] = {
-            "codenib://status": partial(_status, self._served),
-            "codenib://manifest": self._served.manifest,
+            "codenib://status": partial(_status, self._context),
+            "codenib://manifest": self._context.manifest,
         }
         maker = makers.get(str(params.uri))
         if maker is None:
@@ -171,7 +173,7 @@ class _Handlers:
         return types.ReadResourceResult(contents=[content])
 
     async def list_prompts(
-        self, context: Context, params: types.PaginatedRequestParams | None
+        self, request: Request, params: types.PaginatedRequestParams | None
     ) -> types.ListPromptsResult:
         rows = [
             types.Prompt(
@@ -187,7 +189,7 @@ class _Handlers:
         return types.ListPromptsResult(prompts=rows)
 
     async def get_prompt(
-        self, context: Context, params: types.GetPromptRequestParams
+        self, request: Request, params: types.GetPromptRequestParams
     ) -> types.GetPromptResult:
         if params.name not in PROMPTS:
             known = ", ".join(PROMPTS)
@@ -202,11 +204,11 @@ class _Handlers:
         return types.GetPromptResult(description=about, messages=[message])
 
 
-def _run(served: Served, tool: Tool, arguments: dict[str, Any]) -> Reply:
+def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
     """One tool call, in a thread. Whatever goes wrong is an answer: no call may end the server."""
     try:
-        with served.workspace(first=tool.navigates) as workspace:
-            return tool.run(Call(served, workspace, arguments))
+        with context.workspace(first=tool.navigates) as workspace:
+            return tool.run(Call(context, workspace, arguments))
     except CodenibError as error:
         return failure(_for_tools(error))
     except Exception as error:  # noqa: BLE001 - the one catch-all of the server, as main() has its own
@@ -224,20 +226,20 @@ def _for_tools(error: CodenibError) -> CodenibError:
     return error
 
 
-def _status(served: Served) -> dict[str, Any]:
-    with served.workspace() as workspace:
+def _status(context: ServerContext) -> dict[str, Any]:
+    with context.workspace() as workspace:
         report = workspace.status()
     return {
-        "repository": served.name,
-        "state": served.state,
-        "work": str(served.work),
+        "repository": context.name,
+        "state": context.state,
+        "work": str(context.work),
         "snapshot": {"id": report.snapshot, "commit": report.commit, "dirty": report.dirty},
         "fresh": report.fresh,
         "files": report.files,
         "skipped": report.skipped,
         "views": {kind: record.status for kind, record in report.views.items()},
         "missing": [kind for kind in ViewKind if kind not in report.views],
-        "exact_events": served.events.watching,
+        "exact_events": context.events.watching,
     }
 
 

@@ -12,7 +12,7 @@ from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.main import cli
 from codenib.adapters.mcp.clients.checks import examine_mcp
-from codenib.adapters.mcp.transport.tokens import Tokens
+from codenib.adapters.mcp.transport.tokens import AccessTokens
 from codenib.core.errors import InputError
 
 
@@ -27,7 +27,7 @@ def test_a_token_is_made_listed_and_revoked(git_repo: Callable[..., GitRepo]) ->
     repo = git_repo()
     made = json.loads(run("token", "create", "laptop", "--repo", str(repo.path), "--json"))
     assert made["repositories"] == [str(repo.path.resolve())]
-    row = Tokens().find(made["token"])
+    row = AccessTokens().find(made["token"])
     assert row is not None
     assert row.allows(repo.path.resolve())
     assert not row.allows(Path("/elsewhere"))
@@ -35,7 +35,7 @@ def test_a_token_is_made_listed_and_revoked(git_repo: Callable[..., GitRepo]) ->
     assert made["id"] in listed
     assert made["token"] not in listed
     run("token", "revoke", "laptop")
-    assert Tokens().find(made["token"]) is None
+    assert AccessTokens().find(made["token"]) is None
     assert json.loads(run("token", "list", "--json")) == {"tokens": []}
 
 

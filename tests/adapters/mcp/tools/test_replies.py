@@ -14,7 +14,7 @@ from mcp.client.client import Client
 from tests.adapters.mcp.clients import facts_of, text_of, within
 from tests.gitrepo import GitRepo
 
-from codenib.adapters.mcp.tools.replies import LEAST_TOKENS, Reply, render
+from codenib.adapters.mcp.tools.replies import LEAST_TOKENS, ToolReply, render
 from codenib.serving.context.tokens import count
 
 TEXTS = st.text(max_size=60)
@@ -27,7 +27,7 @@ TEXTS = st.text(max_size=60)
 def test_a_reply_fits_and_says_what_it_left_out(
     head: str, entries: list[str], limit: int, structured: bool, places: list[dict[str, Any]]
 ) -> None:
-    reply = Reply(head, entries, {"total": len(entries), "places": places})
+    reply = ToolReply(head, entries, {"total": len(entries), "places": places})
     sent = render(reply, limit, structured=structured)
     assert count(sent.text) <= limit
     assert sent.facts["tokens"] == count(sent.text)

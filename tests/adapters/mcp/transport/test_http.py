@@ -20,10 +20,10 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.adapters.mcp.clients import text_of
 from tests.gitrepo import GitRepo
 
-from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.guard import Limits
 from codenib.adapters.mcp.transport.http import HttpServer, Settings, parse_address
-from codenib.adapters.mcp.transport.tokens import Tokens
+from codenib.adapters.mcp.transport.tokens import AccessTokens
 from codenib.core.errors import InputError
 from codenib.serving.workspace import Workspace
 
@@ -84,10 +84,10 @@ def running(*roots: Path, limits: Limits = GENEROUS, auth: bool = True, **more: 
     for root in roots:
         with Workspace(root) as workspace:
             workspace.index()
-    tokens = Tokens()
+    tokens = AccessTokens()
     _, text = tokens.create("all", ["*"])
-    served = [Served(root) for root in roots]
-    server = HttpServer(served, tokens if auth else None, Settings(limits=limits, **more))
+    contexts = [ServerContext(root) for root in roots]
+    server = HttpServer(contexts, tokens if auth else None, Settings(limits=limits, **more))
     _, port = server.bind()
     thread = threading.Thread(target=server.run)
     thread.start()
@@ -132,7 +132,7 @@ def test_a_token_is_for_its_repositories_alone_and_dies_when_revoked(
     other = git_repo("other")
     other.commit({"a.py": "def other():\n    pass\n"})
     with running(shop.path, other.path) as server:
-        row, text = Tokens().create("one", [str(shop.path.resolve())])
+        row, text = AccessTokens().create("one", [str(shop.path.resolve())])
         asked = request("tools/call", {"name": "read", "arguments": {"path": "a.py"}})
         bearer = {"Authorization": f"Bearer {text}"}
         assert server.post(asked, "/other/mcp")[0] == 200
@@ -140,25 +140,25 @@ def test_a_token_is_for_its_repositories_alone_and_dies_when_revoked(
         assert (status, b"def other" in body) == (404, False)
         assert server.post(request("tools/list"), "/shop/mcp", **bearer)[0] == 200
         assert server.post(asked, "/mcp")[0] == 404  # two repositories: each by its name
-        Tokens().revoke(row.id)
+        AccessTokens().revoke(row.id)
         assert server.post(request("tools/list"), "/shop/mcp", **bearer)[0] == 401
 
 
 def test_tokens_are_hashed_at_rest(own_home: Path) -> None:
-    row, text = Tokens().create("laptop", ["*"])
+    row, text = AccessTokens().create("laptop", ["*"])
     file = own_home / "v1" / "tokens.json"
     assert text not in file.read_text()
     assert text.rpartition("_")[2] not in file.read_text()
     assert file.stat().st_mode & 0o077 == 0
-    assert Tokens().find(text) == row
-    assert Tokens().find(text + "x") is None
+    assert AccessTokens().find(text) == row
+    assert AccessTokens().find(text + "x") is None
     with pytest.raises(InputError):
-        Tokens().revoke("nobody")
+        AccessTokens().revoke("nobody")
 
 
 def test_without_tokens_only_this_machine_is_served(shop: GitRepo) -> None:
     with pytest.raises(InputError, match="tokens are needed"):
-        HttpServer([Served(shop.path)], None, Settings(host="0.0.0.0"))
+        HttpServer([ServerContext(shop.path)], None, Settings(host="0.0.0.0"))
     with running(shop.path, auth=False) as server:
         assert "def convert" in server.call("read", {"path": "shop/currency.py"})
 

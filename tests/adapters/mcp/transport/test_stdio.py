@@ -39,7 +39,7 @@ def test_older_versions_are_agreed_on(shop: GitRepo, version: str) -> None:
 
 def test_early_answers_equal_those_of_the_sdk(shop: GitRepo) -> None:
     """What is answered before the SDK is loaded must be what the SDK says, or clients see two servers."""
-    from codenib.adapters.mcp.transport.early import HANDSHAKE, EarlyAnswers
+    from codenib.adapters.mcp.transport.handshake import HANDSHAKE, EarlyAnswers
 
     info = {"name": "bare", "version": "1"}
     meta = {
@@ -69,15 +69,15 @@ def answers_of_the_sdk(root: Path, messages: list[dict[str, Any]]) -> list[dict[
     """What the SDK writes for these messages, one after the other."""
     from mcp.server.stdio import stdio_server
 
-    from codenib.adapters.mcp.background.served import Served
     from codenib.adapters.mcp.server import build_server
+    from codenib.adapters.mcp.server_context import ServerContext
 
     reading, writing = os.pipe()
     back, out = os.pipe()
     found = []
 
     async def main() -> None:
-        server = build_server(Served(root), all_tools=True)
+        server = build_server(ServerContext(root), all_tools=True)
         lines, written = anyio.wrap_file(os.fdopen(reading)), anyio.wrap_file(os.fdopen(out, "w"))
         with os.fdopen(writing, "w") as client, os.fdopen(back) as answers:
             async with stdio_server(lines, written) as (reader, writer), anyio.create_task_group() as group:

@@ -15,7 +15,7 @@ from codenib.adapters.cli.options import as_json, shared
 from codenib.adapters.cli.output import print_json, say
 from codenib.adapters.mcp.clients.configure import (
     Added,
-    Records,
+    InstallRecords,
     added_between,
     with_block,
     with_server,
@@ -41,7 +41,7 @@ _dry = click.option("--dry-run", is_flag=True, help="Show what would change, and
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileEdit:
     """An edit of one file, as `before` and `after`; `after` is None for a file that goes."""
 
     file: Path
@@ -85,13 +85,15 @@ def install(
         before = _read(file)
         # A second run brings the entry up to date, so it takes the first one out.
         bare = (
-            without_server(before or "", client, Records().get(file)) if Records().get(file) else before or ""
+            without_server(before or "", client, InstallRecords().get(file))
+            if InstallRecords().get(file)
+            else before or ""
         )
-        changes.append(Change(file, before, with_server(bare, client, command, more)))
+        changes.append(FileEdit(file, before, with_server(bare, client, command, more)))
     if agents_md:
         file = root / "AGENTS.md"
         before = _read(file)
-        changes.append(Change(file, before, with_block(before or "")))
+        changes.append(FileEdit(file, before, with_block(before or "")))
     _make(changes, dry_run=dry_run, json_output=json_output, verb="added to")
 
 
@@ -104,18 +106,18 @@ def uninstall(
 ) -> None:
     """Take out of a client's configuration exactly what `install` put in."""
     root = locate(Path(repository)).root if scope == "project" or agents_md else Path(repository)
-    records = Records()
+    records = InstallRecords()
     changes = []
     for client in [CLIENTS[name]] if name else [each for each in CLIENTS.values() if _can(each, scope)]:
         file = client.file(scope, root)
         before = _read(file)
         if before is not None:
             after = without_server(before, client, records.get(file))
-            changes.append(Change(file, before, _left(file, after, records)))
+            changes.append(FileEdit(file, before, _left(file, after, records)))
     file = root / "AGENTS.md"
     if agents_md and (before := _read(file)) is not None:
         after = without_block(before, records.get(file))
-        changes.append(Change(file, before, _left(file, after, records)))
+        changes.append(FileEdit(file, before, _left(file, after, records)))
     _make(changes, dry_run=dry_run, json_output=json_output, verb="taken out of")
 
 
@@ -123,7 +125,7 @@ def _can(client: McpClient, scope: Scope) -> bool:
     return scope == "user" or bool(client.project)
 
 
-def _left(file: Path, after: str, records: Records) -> str | None:
+def _left(file: Path, after: str, records: InstallRecords) -> str | None:
     """What stays of a file: nothing of one that was ours alone."""
     record = records.get(file)
     return None if record is not None and record.created and not after.strip() else after
@@ -154,7 +156,7 @@ def _read(file: Path) -> str | None:
         raise InputError(f"cannot read {file}: {error}", hint="codenib install --print") from error
 
 
-def _make(changes: list[Change], *, dry_run: bool, json_output: bool, verb: str) -> None:
+def _make(changes: list[FileEdit], *, dry_run: bool, json_output: bool, verb: str) -> None:
     real = [change for change in changes if change.before != change.after]
     for change in real if not dry_run else ():
         _write(change)
@@ -170,9 +172,9 @@ def _make(changes: list[Change], *, dry_run: bool, json_output: bool, verb: str)
         say("restart the client, or reload its MCP servers")
 
 
-def _write(change: Change) -> None:
+def _write(change: FileEdit) -> None:
     """Write a file, or remove it, and keep the record of what was added."""
-    records = Records()
+    records = InstallRecords()
     if change.after is None:
         change.file.unlink()
         records.put(change.file, None)

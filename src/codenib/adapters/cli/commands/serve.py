@@ -35,10 +35,10 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool) -> None
 
     Answers at once; the first index runs in the background. `codenib install` sets a client up.
     """
-    from codenib.adapters.mcp.background.served import Served
+    from codenib.adapters.mcp.server_context import ServerContext
     from codenib.adapters.mcp.transport.stdio import serve_stdio
 
-    serve_stdio(Served(path or repository), all_tools=tools == "all", structured=structured)
+    serve_stdio(ServerContext(path or repository), all_tools=tools == "all", structured=structured)
 
 
 @click.command()
@@ -67,20 +67,20 @@ def serve(
     Each is at http://HOST:PORT/NAME/mcp, one alone also at /mcp. Clients need a token (`codenib token`).
     Traffic is not encrypted: for other machines put a proxy with TLS in front, and name it with --allow-host.
     """
-    from codenib.adapters.mcp.background.served import Served
+    from codenib.adapters.mcp.server_context import ServerContext
     from codenib.adapters.mcp.transport.http import HttpServer, Settings, parse_address, paths_of
-    from codenib.adapters.mcp.transport.tokens import Tokens
+    from codenib.adapters.mcp.transport.tokens import AccessTokens
 
     host, port = parse_address(address)
-    tokens = None if no_auth else Tokens()
+    tokens = None if no_auth else AccessTokens()
     if tokens is not None and not tokens.rows():
         raise InputError("there is no token yet", hint="codenib token create NAME --repo .")
-    served = [Served(path) for path in dict.fromkeys((repository, *repositories))]
+    contexts = [ServerContext(path) for path in dict.fromkeys((repository, *repositories))]
     settings = Settings(host, port, hosts, origins, tools == "all", structured)
-    server = HttpServer(served, tokens, settings)
+    server = HttpServer(contexts, tokens, settings)
     bound = server.bind()
-    for path, each in paths_of(served).items():
-        click.echo(f"http://{bound[0]}:{bound[1]}{path}  {each.root}")
+    for path, context in paths_of(contexts).items():
+        click.echo(f"http://{bound[0]}:{bound[1]}{path}  {context.root}")
     server.run()
 
 
@@ -98,12 +98,12 @@ def token() -> None:
 @click.pass_obj
 def create(repository: str, name: str, repositories: tuple[str, ...], json_output: bool) -> None:
     """Make a token with NAME and print it, once."""
-    from codenib.adapters.mcp.transport.tokens import EVERYTHING, Tokens
+    from codenib.adapters.mcp.transport.tokens import EVERYTHING, AccessTokens
     from codenib.snapshot.repository import locate
 
     wanted = repositories or (repository,)
     roots = [path if path == EVERYTHING else str(locate(Path(path)).root) for path in wanted]
-    row, text = Tokens().create(name, roots)
+    row, text = AccessTokens().create(name, roots)
     if json_output:
         print_json({"id": row.id, "name": row.name, "repositories": row.repositories, "token": text})
         return
@@ -115,9 +115,9 @@ def create(repository: str, name: str, repositories: tuple[str, ...], json_outpu
 @as_json
 def list_tokens(json_output: bool) -> None:
     """List the tokens, without their secrets."""
-    from codenib.adapters.mcp.transport.tokens import Tokens
+    from codenib.adapters.mcp.transport.tokens import AccessTokens
 
-    rows = Tokens().rows()
+    rows = AccessTokens().rows()
     if json_output:
         fields = ("id", "name", "repositories", "created")
         print_json({"tokens": [{name: getattr(row, name) for name in fields} for row in rows]})
@@ -134,9 +134,9 @@ def list_tokens(json_output: bool) -> None:
 @as_json
 def revoke(token_id: str, json_output: bool) -> None:
     """Revoke the token with this id or name. Servers that run refuse it from now on."""
-    from codenib.adapters.mcp.transport.tokens import Tokens
+    from codenib.adapters.mcp.transport.tokens import AccessTokens
 
-    row = Tokens().revoke(token_id)
+    row = AccessTokens().revoke(token_id)
     if json_output:
         print_json({"id": row.id, "name": row.name})
     else:

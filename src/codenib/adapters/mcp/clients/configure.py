@@ -142,7 +142,7 @@ def added_between(before: str, after: str) -> str:
     return after[start : len(after) - end]
 
 
-class Records:
+class InstallRecords:
     """What was added to which file, kept in the home."""
 
     def __init__(self) -> None:

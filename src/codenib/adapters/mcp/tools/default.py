@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import Parameter, schema_of
 from codenib.adapters.mcp.tools.places import place_of
 from codenib.adapters.mcp.tools.replies import (
     LEAST_TOKENS,
-    Reply,
+    ToolReply,
     counted,
     head_line,
     numbered,
@@ -38,7 +38,7 @@ _HEAD_TOKENS = 45  # what the head of a pack may take
 class Call:
     """A tool call: its checked arguments, and the workspace that it may use."""
 
-    served: Served
+    context: ServerContext
     workspace: Workspace
     arguments: dict[str, Any]
 
@@ -47,7 +47,7 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class McpTool:
     """A tool: what a model is told of it, and what it does.
 
     `waits` says that it needs the first index; `navigates` that it may ask a language server; `needs` names
@@ -57,7 +57,7 @@ class Tool:
     name: str
     about: str
     parameters: tuple[Parameter, ...]
-    run: Callable[[Call], Reply]
+    run: Callable[[Call], ToolReply]
     waits: bool = True
     navigates: bool = False
     needs: ViewKind | None = None
@@ -82,7 +82,7 @@ WHERE = (
 )
 
 
-def explore(call: Call) -> Reply:
+def explore(call: Call) -> ToolReply:
     """A context pack."""
     pack = call.workspace.explore(
         call["query"],
@@ -108,10 +108,12 @@ def explore(call: Call) -> Reply:
             for block in pack.blocks
         ],
     }
-    return Reply(head, [pack.text.rstrip("\n").replace("all lines: codenib read", "all lines: read")], facts)
+    return ToolReply(
+        head, [pack.text.rstrip("\n").replace("all lines: codenib read", "all lines: read")], facts
+    )
 
 
-def search(call: Call) -> Reply:
+def search(call: Call) -> ToolReply:
     """Ranked units, or with `regex` exact lines."""
     if call["regex"]:
         found = call.workspace.regex(call["query"], k=call["k"], paths=call["paths"] or ())
@@ -119,7 +121,7 @@ def search(call: Call) -> Reply:
     return ranked_reply(call, "auto")
 
 
-def ranked_reply(call: Call, route: str) -> Reply:
+def ranked_reply(call: Call, route: str) -> ToolReply:
     """Ranked units, a line each: place, name, declaration."""
     answer = call.workspace.search(call["query"], k=call["k"], route=route, paths=call["paths"] or ())
     texts = call.workspace.texts(answer.items, at_snapshot=answer.snapshot.id)
@@ -129,10 +131,10 @@ def ranked_reply(call: Call, route: str) -> Reply:
         entries.append(f"{item.path}:{item.start_line}-{item.end_line} {_named(item.symbol, declared)}")
     what = counted(len(answer.items), answer.total, "units")
     head = head_line(what, str(answer.plan.route), shown_snapshot(answer.snapshot))
-    return Reply(head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total)
+    return ToolReply(head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total)
 
 
-def lines_reply(found: RegexAnswer) -> Reply:
+def lines_reply(found: RegexAnswer) -> ToolReply:
     """Matching lines below their files."""
     entries, last = [], ""
     for match in found.items:
@@ -153,10 +155,10 @@ def lines_reply(found: RegexAnswer) -> Reply:
         "complete": found.complete,
         "places": [{"path": match.path, "line": match.line} for match in found.items],
     }
-    return Reply(head, entries, facts, "raise max_tokens or k, or narrow paths", total=found.total)
+    return ToolReply(head, entries, facts, "raise max_tokens or k, or narrow paths", total=found.total)
 
 
-def definition(call: Call) -> Reply:
+def definition(call: Call) -> ToolReply:
     """Where a name is declared, with the lines of the declaration."""
     where, name = place_of(call.workspace, call["name"], call["path"], call["line"])
     answer = call.workspace.definition(where, name=name)
@@ -168,7 +170,7 @@ def definition(call: Call) -> Reply:
     return _navigated(answer, entries, "definitions", call["name"])
 
 
-def references(call: Call) -> Reply:
+def references(call: Call) -> ToolReply:
     """Every use of a name, a line each, below their files."""
     where, name = place_of(call.workspace, call["name"], call["path"], call["line"])
     answer = call.workspace.references(where, name=name, limit=call["k"])
@@ -180,7 +182,7 @@ def references(call: Call) -> Reply:
     return _navigated(answer, entries, "references", call["name"])
 
 
-def read(call: Call) -> Reply:
+def read(call: Call) -> ToolReply:
     """Lines of a file, numbered."""
     passage = call.workspace.read(call["path"], call["start"], call["end"])
     lines = numbered(passage.text, passage.start_line) if passage.text or passage.lines else []
@@ -194,22 +196,22 @@ def read(call: Call) -> Reply:
         "truncated": len(lines) < passage.lines,
         "places": [{"path": passage.path, "line": passage.start_line, "end_line": passage.end_line}],
     }
-    return Reply(head, lines, facts, "raise max_tokens, or give start and end")
+    return ToolReply(head, lines, facts, "raise max_tokens, or give start and end")
 
 
-def status(call: Call) -> Reply:
+def status(call: Call) -> ToolReply:
     """What is ready, for which snapshot, and what is being done."""
-    served = call.served
+    context = call.context
     report = call.workspace.status()
-    manifest = served.manifest()
+    manifest = context.manifest()
     views = {kind: record.status for kind, record in (manifest.views if manifest else {}).items()}
     entries = [f"{report.files:,} files; changed since the last index: {report.added + report.changed}"]
-    entries.append(f"state: {served.state}{f' ({served.work})' if served.work.stage else ''}")
+    entries.append(f"state: {context.state}{f' ({context.work})' if context.work.stage else ''}")
     for kind in ViewKind:
         state = views.get(kind)
         how = "" if state is Status.FRESH else f" (codenib index --views {kind})"
         entries.append(f"{kind}: {state or 'not built'}{how}")
-    exact = "at once" if served.events.watching else f"within a second ({served.events.note or 'starting'})"
+    exact = "at once" if context.events.watching else f"within a second ({context.events.note or 'starting'})"
     entries.append(f"edits are seen {exact}")
     if report.skipped:
         entries.append("not indexed: " + ", ".join(f"{often} {why}" for why, often in report.skipped.items()))
@@ -217,13 +219,13 @@ def status(call: Call) -> Reply:
         "snapshot": {"id": report.snapshot, "commit": report.commit, "dirty": report.dirty},
         "fresh": report.fresh,
         "provider": "status",
-        "state": served.state,
+        "state": context.state,
         "files": report.files,
         "views": {str(kind): str(state) for kind, state in views.items()},
         "total": len(entries),
     }
     commit = (report.commit or report.snapshot)[:7]
-    return Reply(head_line(served.name, f"{commit}{'+edits' if report.dirty else ''}"), entries, facts)
+    return ToolReply(head_line(context.name, f"{commit}{'+edits' if report.dirty else ''}"), entries, facts)
 
 
 def _body(call: Call, snapshot: str, path: str, line: int) -> list[str]:
@@ -248,7 +250,7 @@ def _body(call: Call, snapshot: str, path: str, line: int) -> list[str]:
     return [*shown, f"… {left} lines: read {path} {unit.start_line}-{unit.end_line}"] if left > 0 else shown
 
 
-def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name: str | None) -> Reply:
+def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name: str | None) -> ToolReply:
     note = answer.note if answer.provider != "live" else ""
     outside = f"{answer.outside} outside the repository" if answer.outside else ""
     head = head_line(
@@ -274,7 +276,7 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
             {"path": place.path, "line": place.line, "column": place.column + 1} for place in answer.locations
         ],
     }
-    return Reply(head, entries, facts, "raise max_tokens or k", total=answer.total)
+    return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total)
 
 
 def _search_facts(answer: Answer) -> dict[str, Any]:
@@ -309,35 +311,35 @@ def _short(line: str) -> str:
 
 
 DEFAULT_TOOLS = (
-    Tool(
+    McpTool(
         "explore",
         "Start here. Answers a question about this repository (words, an error, an issue's text) with the"
         " most relevant code, within max_tokens.",
         (QUERY, PATHS, budget(4000)),
         explore,
     ),
-    Tool(
+    McpTool(
         "search",
         "Ranked functions, classes and sections that match words or identifiers: place and declaration."
         " With regex=true: exact lines that match a pattern.",
         (QUERY, Parameter("regex", "boolean", default=False), K, PATHS, budget(2000)),
         search,
     ),
-    Tool(
+    McpTool(
         "definition",
         "Where a name is declared, with its code. Give name, or path and line with the name on it.",
         (*WHERE, budget(2000)),
         definition,
         navigates=True,
     ),
-    Tool(
+    McpTool(
         "references",
         "Every use of a name. Give name, or path and line with the name on it.",
         (*WHERE, Parameter("k", "integer", "how many places", 100, least=1, most=2000), budget(2000)),
         references,
         navigates=True,
     ),
-    Tool(
+    McpTool(
         "read",
         "A file of the repository, or lines start to end (1-based), as it is now.",
         (
@@ -349,5 +351,5 @@ DEFAULT_TOOLS = (
         read,
         waits=False,
     ),
-    Tool("status", "What is indexed and ready, and how fresh.", (budget(500),), status, waits=False),
+    McpTool("status", "What is indexed and ready, and how fresh.", (budget(500),), status, waits=False),
 )

@@ -17,13 +17,13 @@ from codenib.adapters.mcp.tools.default import (
     WHERE,
     Call,
     K,
-    Tool,
+    McpTool,
     budget,
     lines_reply,
     ranked_reply,
 )
 from codenib.adapters.mcp.tools.places import place_of
-from codenib.adapters.mcp.tools.replies import Reply, counted, head_line, shown_snapshot, snapshot_facts
+from codenib.adapters.mcp.tools.replies import ToolReply, counted, head_line, shown_snapshot, snapshot_facts
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.symbols import GraphAnswer, Symbol
 from codenib.core.views import ViewKind
@@ -32,19 +32,19 @@ from codenib.serving.navigation.neighbours import Neighbours
 _NEAR = 3  # anchors whose neighbours a route names
 
 
-def search_bm25(call: Call) -> Reply:
+def search_bm25(call: Call) -> ToolReply:
     return ranked_reply(call, "lexical")
 
 
-def search_semantic(call: Call) -> Reply:
+def search_semantic(call: Call) -> ToolReply:
     return ranked_reply(call, "semantic")
 
 
-def search_regex(call: Call) -> Reply:
+def search_regex(call: Call) -> ToolReply:
     return lines_reply(_regex(call, zoekt=False))
 
 
-def search_zoekt(call: Call) -> Reply:
+def search_zoekt(call: Call) -> ToolReply:
     return lines_reply(_regex(call, zoekt=True))
 
 
@@ -58,7 +58,7 @@ def _regex(call: Call, *, zoekt: bool) -> Any:
     )
 
 
-def dependencies(call: Call) -> Reply:
+def dependencies(call: Call) -> ToolReply:
     """A bounded subgraph around a symbol or a file: what it uses, what uses it."""
     ways: dict[str, tuple[Neighbours, ...]] = {
         "out": ("dependencies",),
@@ -68,15 +68,15 @@ def dependencies(call: Call) -> Reply:
     return _graph(call, ways[call["direction"]], depth=call["depth"])
 
 
-def callers(call: Call) -> Reply:
+def callers(call: Call) -> ToolReply:
     return _graph(call, ("callers",), depth=call["depth"])
 
 
-def callees(call: Call) -> Reply:
+def callees(call: Call) -> ToolReply:
     return _graph(call, ("callees",), depth=call["depth"])
 
 
-def route(call: Call) -> Reply:
+def route(call: Call) -> ToolReply:
     """Where to look, in order, and why."""
     symbols: list[str] = call["symbols"] or []
     if bool(symbols) == bool(call["query"]):
@@ -97,8 +97,8 @@ def route(call: Call) -> Reply:
     return _route_reply(call, anchors, facts, shown_snapshot(answer.snapshot), str(answer.plan.route))
 
 
-def _route_of_symbols(call: Call, symbols: Sequence[str]) -> Reply:
-    call.served.require(ViewKind.GRAPH)
+def _route_of_symbols(call: Call, symbols: Sequence[str]) -> ToolReply:
+    call.context.require(ViewKind.GRAPH)
     anchors: list[dict[str, Any]] = []
     if len(symbols) == 2:
         forth = call.workspace.path(symbols[0], symbols[1])
@@ -138,12 +138,12 @@ def _around(call: Call, where: str, name: str, ways: Sequence[Neighbours]) -> li
 
 def _route_reply(
     call: Call, anchors: Sequence[dict[str, Any]], facts: dict[str, Any], snapshot: str, how: str
-) -> Reply:
+) -> ToolReply:
     first = {(each["path"], each["line"]): each for each in reversed(anchors)}
     kept = [each for each in anchors if first[each["path"], each["line"]] is each][: call["k"]]
     entries = [f"{each['path']}:{each['line']} {each['symbol']} ({each['why']})" for each in kept]
     head = head_line(f"{len(kept)} anchors", how, snapshot)
-    return Reply(head, entries, {**facts, "provider": how, "shown": len(kept), "places": kept})
+    return ToolReply(head, entries, {**facts, "provider": how, "shown": len(kept), "places": kept})
 
 
 def _anchor(path: str, line: int, symbol: str, why: str) -> dict[str, Any]:
@@ -155,11 +155,11 @@ def _anchor_of(symbol: Symbol, why: str) -> dict[str, Any]:
 
 
 def _has_graph(call: Call) -> bool:
-    manifest = call.served.manifest()
+    manifest = call.context.manifest()
     return manifest is not None and ViewKind.GRAPH in manifest.views
 
 
-def _graph(call: Call, ways: Sequence[Neighbours], *, depth: int) -> Reply:
+def _graph(call: Call, ways: Sequence[Neighbours], *, depth: int) -> ToolReply:
     where, name = place_of(call.workspace, call["name"], call["path"], call["line"])
     if call["path"] and not call["name"] and not call["line"]:
         where, name = call["path"], ""
@@ -187,7 +187,7 @@ def _graph(call: Call, ways: Sequence[Neighbours], *, depth: int) -> Reply:
         "note": answer.note,
         "places": places,
     }
-    return Reply(head, entries, facts, "raise max_tokens or k, or lower depth")
+    return ToolReply(head, entries, facts, "raise max_tokens or k, or lower depth")
 
 
 def _edges(answer: GraphAnswer) -> list[str]:
@@ -209,7 +209,7 @@ def _between(names: dict[int, str], other: int) -> str:
     return f" with {names[other]}" if other in names else ""
 
 
-def history(call: Call) -> Reply:
+def history(call: Call) -> ToolReply:
     """Commits that changed a file or lines of it, newest first."""
     answer = call.workspace.history(call["path"], call["start"], call["end"], k=call["k"])
     entries = [
@@ -232,14 +232,14 @@ def history(call: Call) -> Reply:
             {"commit": touch.commit, "path": touch.path, "lines": touch.lines} for touch in answer.items
         ],
     }
-    return Reply(head, entries, facts, "raise max_tokens or k", total=answer.total)
+    return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total)
 
 
 def _day(seconds: int) -> str:
     return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"
 
 
-def map(call: Call) -> Reply:
+def map(call: Call) -> ToolReply:
     """Folders, files and their most important declarations."""
     drawn = call.workspace.map(max_tokens=max(call["max_tokens"] - 45, 1), query=call["query"])
     head = head_line(f"by {', '.join(drawn.ranked_by)}", shown_snapshot(drawn.snapshot))
@@ -250,14 +250,14 @@ def map(call: Call) -> Reply:
         "shown": len(drawn.declarations),
         "truncated": drawn.omitted > 0,
     }
-    return Reply(head, [drawn.text.rstrip("\n")], facts)
+    return ToolReply(head, [drawn.text.rstrip("\n")], facts)
 
 
-def get_manifest(call: Call) -> Reply:
+def get_manifest(call: Call) -> ToolReply:
     """The manifest of the worktree's snapshot, view by view."""
-    manifest = call.served.manifest()
+    manifest = call.context.manifest()
     if manifest is None:
-        raise InputError(f"{call.served.name} was not indexed yet", hint="codenib index")
+        raise InputError(f"{call.context.name} was not indexed yet", hint="codenib index")
     rows = [msgspec.json.encode({kind: record}).decode() for kind, record in manifest.views.items()]
     commit = (manifest.commit or manifest.snapshot)[:7]
     head = head_line(f"{len(rows)} views of {manifest.files:,} files", f"{commit}{'+edits' * manifest.dirty}")
@@ -267,7 +267,7 @@ def get_manifest(call: Call) -> Reply:
         "total": len(rows),
         "shown": len(rows),
     }
-    return Reply(head, rows, facts)
+    return ToolReply(head, rows, facts)
 
 
 _DEPTH = Parameter("depth", "integer", "steps", 1, least=1, most=5)
@@ -283,21 +283,21 @@ _AROUND = (*WHERE, _DEPTH, _MANY, budget(2000))
 _GRAPH = ViewKind.GRAPH
 
 MORE_TOOLS = (
-    Tool("search_semantic", "Units by meaning.", (QUERY, K, PATHS, budget(2000)), search_semantic,
+    McpTool("search_semantic", "Units by meaning.", (QUERY, K, PATHS, budget(2000)), search_semantic,
          needs=ViewKind.DENSE),
-    Tool("search_bm25", "Units by shared words (BM25).", (QUERY, K, PATHS, budget(2000)), search_bm25),
-    Tool("search_regex", "Exact lines, as a scan of every file would find them.", _PATTERN, search_regex),
-    Tool("search_zoekt", "The same by zoekt.", _PATTERN, search_zoekt, needs=ViewKind.ZOEKT),
-    Tool(
+    McpTool("search_bm25", "Units by shared words (BM25).", (QUERY, K, PATHS, budget(2000)), search_bm25),
+    McpTool("search_regex", "Exact lines, as a scan of every file would find them.", _PATTERN, search_regex),
+    McpTool("search_zoekt", "The same by zoekt.", _PATTERN, search_zoekt, needs=ViewKind.ZOEKT),
+    McpTool(
         "dependencies",
         "What a symbol or file uses (out) and what uses it (in).",
         (*WHERE, Parameter("direction", "string", default="both", choices=("in", "out", "both")), _DEPTH,
          _MANY, budget(2000)),
         dependencies, navigates=True, needs=_GRAPH,
     ),
-    Tool("callers", "What calls a function.", _AROUND, callers, navigates=True, needs=_GRAPH),
-    Tool("callees", "What a function calls.", _AROUND, callees, navigates=True, needs=_GRAPH),
-    Tool(
+    McpTool("callers", "What calls a function.", _AROUND, callers, navigates=True, needs=_GRAPH),
+    McpTool("callees", "What a function calls.", _AROUND, callees, navigates=True, needs=_GRAPH),
+    McpTool(
         "route",
         "An ordered list of places to look at, and why: for a query, for symbols, or the shortest chain of"
         " uses between two symbols.",
@@ -305,7 +305,7 @@ MORE_TOOLS = (
          Parameter("k", "integer", "how many", 20, least=1, most=200), budget(1500)),
         route, navigates=True,
     ),
-    Tool(
+    McpTool(
         "history",
         "Who changed a file or lines of it, when and why.",
         (Parameter("path", "string", required=True), Parameter("start", "integer", least=1),
@@ -313,9 +313,10 @@ MORE_TOOLS = (
          budget(1500)),
         history, needs=ViewKind.HISTORY,
     ),
-    Tool("map", "Folders, files and their most important declarations.",
+    McpTool("map", "Folders, files and their most important declarations.",
          (Parameter("query", "string", "prefer what this is about"), budget(1000)), map),
-    Tool("get_manifest", "Which views exist, of which profile.", (budget(4000),), get_manifest, waits=False),
+    McpTool("get_manifest", "Which views exist, of which profile.", (budget(4000),), get_manifest,
+         waits=False),
 )  # fmt: skip
 
 ALL_TOOLS = (*DEFAULT_TOOLS, *MORE_TOOLS)

@@ -26,7 +26,7 @@ _LEAST_FACTS = ("total", "truncated")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ToolReply:
     """`head` is one line with totals, provider and snapshot; `entries` come best first."""
 
     head: str
@@ -46,7 +46,7 @@ class Rendered:
     failed: bool
 
 
-def render(reply: Reply, max_tokens: int, *, structured: bool) -> Rendered:
+def render(reply: ToolReply, max_tokens: int, *, structured: bool) -> Rendered:
     """The reply in at most `max_tokens` tokens, with the facts counted when the model may see them."""
     facts = {**reply.facts, "truncated": bool(reply.facts.get("truncated", False))}
     room = max_tokens
@@ -74,7 +74,7 @@ def _cost(facts: Mapping[str, Any]) -> int:
     return count(msgspec.json.encode(facts).decode()) + 8
 
 
-def fit(reply: Reply, max_tokens: int) -> tuple[str, int]:
+def fit(reply: ToolReply, max_tokens: int) -> tuple[str, int]:
     """The head and as many entries as fit, and how many those are; the rest is counted in a last line."""
     whole = _text(reply, len(reply.entries))
     if count(whole) <= max_tokens:
@@ -90,7 +90,7 @@ def fit(reply: Reply, max_tokens: int) -> tuple[str, int]:
     return (text, low) if count(text) <= max_tokens else (_cut(text, max_tokens), 0)
 
 
-def _text(reply: Reply, shown: int) -> str:
+def _text(reply: ToolReply, shown: int) -> str:
     left = (reply.total or len(reply.entries)) - shown if shown < len(reply.entries) else 0
     parts = [reply.head, *reply.entries[:shown]]
     if left:
@@ -107,12 +107,12 @@ def _cut(text: str, max_tokens: int) -> str:
     return text[:low]
 
 
-def failure(error: CodenibError) -> Reply:
+def failure(error: CodenibError) -> ToolReply:
     """An error as a reply: what is wrong, and the one command that helps."""
     hint = f"try: {error.hint}" if error.hint else ""
     kind = type(error).__name__
     facts = {"error": {"kind": kind, "message": error.message, "hint": error.hint}}
-    return Reply(error.message, [hint] if hint else [], facts, failed=True)
+    return ToolReply(error.message, [hint] if hint else [], facts, failed=True)
 
 
 def snapshot_facts(ref: SnapshotRef, refreshed: str = "") -> dict[str, Any]:

@@ -16,7 +16,7 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codenib.adapters.mcp.transport.tokens import TokenRow, Tokens
+from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
 from codenib.core.errors import CodenibError
 
 _METHODS = ("POST", "GET", "DELETE")
@@ -60,7 +60,7 @@ class Guard:
     def __init__(
         self,
         sites: Mapping[str, Site],
-        tokens: Tokens | None,
+        tokens: AccessTokens | None,
         *,
         hosts: frozenset[str],
         origins: frozenset[str],

@@ -1,4 +1,4 @@
-"""Served repositories in, a streamable HTTP server out: loopback unless told otherwise."""
+"""Contexts of repositories in, a streamable HTTP server out: loopback unless told otherwise."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from codenib.adapters.mcp.background.served import Served
 from codenib.adapters.mcp.server import build_server
+from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
-from codenib.adapters.mcp.transport.tokens import Tokens
+from codenib.adapters.mcp.transport.tokens import AccessTokens
 from codenib.core.errors import InputError
 
 _HEADERS_S = 10.0  # from the connection to the end of the headers
@@ -61,27 +61,29 @@ def is_loopback(host: str) -> bool:
         return host == "localhost"
 
 
-def paths_of(repositories: Sequence[Served]) -> dict[str, Served]:
+def paths_of(contexts: Sequence[ServerContext]) -> dict[str, ServerContext]:
     """The path of each repository: by name, and `/mcp` when there is one alone."""
-    found: dict[str, Served] = {}
-    for served in repositories:
-        name, often = served.name, 2
+    found: dict[str, ServerContext] = {}
+    for context in contexts:
+        name, often = context.name, 2
         while f"/{name}/mcp" in found:
-            name, often = f"{served.name}-{often}", often + 1
-        found[f"/{name}/mcp"] = served
-    if len(repositories) == 1:
-        found["/mcp"] = repositories[0]
+            name, often = f"{context.name}-{often}", often + 1
+        found[f"/{name}/mcp"] = context
+    if len(contexts) == 1:
+        found["/mcp"] = contexts[0]
     return found
 
 
 class HttpServer:
     """A server of repositories. `bind` says where it listens; `run` serves until `stop`."""
 
-    def __init__(self, repositories: Sequence[Served], tokens: Tokens | None, settings: Settings) -> None:
+    def __init__(
+        self, contexts: Sequence[ServerContext], tokens: AccessTokens | None, settings: Settings
+    ) -> None:
         if tokens is None and not is_loopback(settings.host):
             hint = "codenib token create NAME --repo PATH"
             raise InputError(f"{settings.host} can be reached by others: tokens are needed there", hint=hint)
-        self._repositories = repositories
+        self._contexts = contexts
         self._tokens = tokens
         self._settings = settings
         self._socket: socket.socket | None = None
@@ -110,8 +112,8 @@ class HttpServer:
         try:
             asyncio.run(self._serve())
         finally:
-            for served in self._repositories:
-                served.close()
+            for context in self._contexts:
+                context.close()
 
     def _config(self) -> uvicorn.Config:
         return uvicorn.Config(
@@ -136,8 +138,8 @@ class HttpServer:
     async def _serve(self) -> None:
         async with self._guarded() as guard:
             self._guard = guard
-            for served in self._repositories:
-                served.start()
+            for context in self._contexts:
+                context.start()
             assert self._socket is not None
             await self._server.serve([self._socket])
 
@@ -149,15 +151,15 @@ class HttpServer:
         settings = self._settings
         async with AsyncExitStack() as stack:
             managers: dict[int, StreamableHTTPSessionManager] = {}
-            for served in self._repositories:
-                server = build_server(served, all_tools=settings.all_tools, structured=settings.structured)
+            for context in self._contexts:
+                server = build_server(context, all_tools=settings.all_tools, structured=settings.structured)
                 # Stateless: no session outlives its request, so there is none to steal or to fill memory.
                 manager = StreamableHTTPSessionManager(server, stateless=True)
                 await stack.enter_async_context(manager.run())
-                managers[id(served)] = manager
+                managers[id(context)] = manager
             sites = {
-                path: Site(served.root, managers[id(served)].asgi_app)
-                for path, served in paths_of(self._repositories).items()
+                path: Site(context.root, managers[id(context)].asgi_app)
+                for path, context in paths_of(self._contexts).items()
             }
             yield Guard(sites, self._tokens, **self._names(), limits=settings.limits)
 

@@ -1,4 +1,4 @@
-"""Standard input and output in, one served client out. The first answers do not wait for the SDK."""
+"""Standard input and output in, one client served out. The first answers do not wait for the SDK."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from typing import IO, BinaryIO, cast
 
 import msgspec
 
-from codenib.adapters.mcp.background.served import Served
-from codenib.adapters.mcp.transport.early import EarlyAnswers
+from codenib.adapters.mcp.server_context import ServerContext
+from codenib.adapters.mcp.transport.handshake import EarlyAnswers
 
 _STEP_S = 0.02
 _FIRST_S = 0.2
 
 
-def serve_stdio(served: Served, *, all_tools: bool, structured: bool) -> None:
+def serve_stdio(context: ServerContext, *, all_tools: bool, structured: bool) -> None:
     """Serve one client until it closes our standard input."""
     incoming, outgoing = _take_wires()
     early = EarlyAnswers(all_tools=all_tools)
@@ -33,13 +33,15 @@ def serve_stdio(served: Served, *, all_tools: bool, structured: bool) -> None:
     answer_early(_FIRST_S)  # clients begin at once, and nothing else should take the processor then
     loading = threading.Thread(target=_load, daemon=True)
     loading.start()
-    served.start()
+    context.start()
     while loading.is_alive():  # also because two threads that import one package may wait for each other
         answer_early(_STEP_S)
-    _run(served, lines, _Messages(outgoing, early), all_tools, structured)
+    _run(context, lines, _Messages(outgoing, early), all_tools, structured)
 
 
-def _run(served: Served, lines: _Lines, messages: _Messages, all_tools: bool, structured: bool) -> None:
+def _run(
+    context: ServerContext, lines: _Lines, messages: _Messages, all_tools: bool, structured: bool
+) -> None:
     import anyio
     from mcp.server.stdio import stdio_server
 
@@ -49,14 +51,14 @@ def _run(served: Served, lines: _Lines, messages: _Messages, all_tools: bool, st
         return anyio.wrap_file(cast("IO[str]", file))
 
     async def main() -> None:
-        server = build_server(served, all_tools=all_tools, structured=structured)
+        server = build_server(context, all_tools=all_tools, structured=structured)
         async with stdio_server(ours(lines), ours(messages)) as (reader, writer):
             await server.run(reader, writer, server.create_initialization_options())
 
     try:
         anyio.run(main)
     finally:
-        served.close()
+        context.close()
 
 
 def _load() -> None:

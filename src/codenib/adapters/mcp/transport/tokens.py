@@ -36,7 +36,7 @@ class TokenRow(msgspec.Struct, frozen=True):
         return EVERYTHING in self.repositories or str(root) in self.repositories
 
 
-class Tokens:
+class AccessTokens:
     """The tokens of this home. A change of the file is seen at once, so a revoked token is dead at once."""
 
     def __init__(self, file: Path | None = None) -> None:

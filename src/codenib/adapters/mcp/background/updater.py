@@ -1,4 +1,4 @@
-"""A repository in, its views kept fresh out: `python -m codenib.adapters.mcp.background.keeper ROOT`.
+"""A repository in, views that follow its edits out: `python -m codenib.adapters.mcp.background.updater ROOT`.
 
 The server runs it beside itself where there is a graph: engines that stay follow each edit, and their work
 never holds up an answer. It ends when its standard input does, which is when the server is gone.

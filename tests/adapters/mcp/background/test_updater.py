@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.gitrepo import GitRepo
 
-from codenib.adapters.mcp.background.served import Served
+from codenib.adapters.mcp.server_context import ServerContext
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
@@ -28,7 +28,7 @@ def engines(no_engines: None, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.tools
-def test_edits_are_answered_from_the_graph_that_the_keeper_brings(shop: GitRepo, engines: Path) -> None:
+def test_edits_are_answered_from_the_graph_that_the_updater_publishes(shop: GitRepo, engines: Path) -> None:
     try:
         backends_of(Toolbox(engines), {"python"})["python"][0].identity()
     except ProviderError as error:
@@ -36,14 +36,14 @@ def test_edits_are_answered_from_the_graph_that_the_keeper_brings(shop: GitRepo,
     shop.commit({"pier.py": "def pier():\n    return 1\n", "use.py": "from pier import pier\n\npier()\n"})
     with Workspace(shop.path) as workspace:
         workspace.index((ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH))
-    command = [sys.executable, "-m", "codenib.adapters.mcp.background.keeper", str(shop.path)]
+    command = [sys.executable, "-m", "codenib.adapters.mcp.background.updater", str(shop.path)]
     with (
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as keeper,
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as updater,
         Workspace(shop.path) as workspace,
     ):
-        assert keeper.stdin is not None
-        assert keeper.stdout is not None
-        assert keeper.stdout.readline() == b"ready\n"
+        assert updater.stdin is not None
+        assert updater.stdout is not None
+        assert updater.stdout.readline() == b"ready\n"
         for turn in range(1, 4):
             shop.write("pier.py", "# moved\n" * turn + "def pier():\n    return 1\n")
             workspace._pins.look_again()
@@ -52,22 +52,22 @@ def test_edits_are_answered_from_the_graph_that_the_keeper_brings(shop: GitRepo,
             found = workspace.definition("use.py:3", name="pier")
             assert (found.provider, [place.line for place in found.locations]) == ("static", [turn + 1])
         assert workspace._compiler.graph._workshop.running == 0
-        keeper.stdin.close()
-        assert keeper.wait(60) == 1
+        updater.stdin.close()
+        assert updater.wait(60) == 1
 
 
-def test_the_server_has_a_keeper_once_there_is_a_graph_and_ends_it(shop: GitRepo) -> None:
-    served = Served(shop.path)
+def test_the_server_has_an_updater_once_there_is_a_graph_and_ends_it(shop: GitRepo) -> None:
+    context = ServerContext(shop.path)
     try:
-        served._prepare()
-        none = served._keeper
+        context._prepare()
+        none = context._updater
         assert none is None
-        with served.workspace() as workspace:
+        with context.workspace() as workspace:
             workspace.index((ViewKind.GRAPH,))
-        served.require(ViewKind.GRAPH)
-        keeper = served._keeper
-        assert keeper is not None
-        assert keeper.poll() is None
+        context.require(ViewKind.GRAPH)
+        updater = context._updater
+        assert updater is not None
+        assert updater.poll() is None
     finally:
-        served.close()
-    assert keeper.poll() is not None
+        context.close()
+    assert updater.poll() is not None

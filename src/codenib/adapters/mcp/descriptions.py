@@ -1,4 +1,4 @@
-"""What the server says of itself, and its prompts and resources: data alone, so that it is there at once."""
+"""Texts that clients read: the server's name and instructions, its resources and prompts. Data alone."""
 
 from __future__ import annotations
 

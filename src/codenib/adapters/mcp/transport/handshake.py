@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 from codenib import __version__
-from codenib.adapters.mcp.about import INSTRUCTIONS, NAME, TITLE
+from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, TITLE
 
 #: Versions that begin with `initialize`, and those that begin with `server/discover`.
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")

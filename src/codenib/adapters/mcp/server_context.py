@@ -1,4 +1,4 @@
-"""A repository in, what a server needs of it out: workspaces for its threads, and views in the background."""
+"""A repository in, what a server keeps of it out: open workspaces, file events and background processes."""
 
 from __future__ import annotations
 
@@ -38,8 +38,12 @@ class Work:
         return f"{self.stage} {self.done:,} of {self.total:,}" if self.total > 1 else self.stage
 
 
-class Served:
-    """One repository that is being served. `start` returns at once."""
+class ServerContext:
+    """One repository of a server process: its views are opened once and reused by every call.
+
+    It lends workspaces to the threads that answer, watches the files, and runs the first index and the
+    updates of the graph in processes beside the server. `start` returns at once.
+    """
 
     def __init__(self, path: str | Path, *, name: str = "") -> None:
         self.repository = locate(Path(path))
@@ -51,10 +55,10 @@ class Served:
         self._error: CodenibError | None = None
         self._free: list[Workspace] = []
         self._first: Workspace | None = None
-        self._made = 0
+        self._opened = 0
         self._condition = threading.Condition()
         self._child: subprocess.Popen[bytes] | None = None
-        self._keeper: subprocess.Popen[bytes] | None = None
+        self._updater: subprocess.Popen[bytes] | None = None
         self._closing = False
 
     @property
@@ -68,11 +72,11 @@ class Served:
     def close(self) -> None:
         """Stop the background work and let go of the views."""
         self._closing = True
-        for process in (self._child, self._keeper):
+        for process in (self._child, self._updater):
             if process is not None:
                 process.kill()
-        if self._keeper is not None:
-            self._end_keeper(self._keeper)
+        if self._updater is not None:
+            self._end_updater(self._updater)
         self.events.close()
         with self._condition:
             free, self._free = self._free, []
@@ -85,11 +89,11 @@ class Served:
         return self.store.manifest(head) if head else None
 
     def require(self, kind: ViewKind) -> None:
-        """A question never builds a view that nobody asked to have: say how to get it."""
+        """Raise when view `kind` was never built: a question does not build views that nobody asked for."""
         manifest = self.manifest()
         if kind not in DEFAULT_VIEWS and (manifest is None or kind not in manifest.views):
             raise StateError(f"{self.name} has no {kind} view", hint=f"codenib index --views {kind}")
-        self.keep()
+        self.follow_edits()
 
     def check(self) -> bool:
         """Whether questions can be answered; raises when they never will be."""
@@ -122,28 +126,28 @@ class Served:
             return self._first
         if self._free:
             return self._free.pop()
-        return self._open() if self._made < _WORKSPACES else None
+        return self._open() if self._opened < _WORKSPACES else None
 
     def _open(self) -> Workspace:
-        self._made += 1
+        self._opened += 1
         workspace = Workspace(self.root, progress=self._progress)
         workspace.trust_events(self.events.unchanged_since)
         return workspace
 
-    def keep(self) -> None:
-        """Have the graph follow edits beside the server, once there is one."""
-        if self._keeper is not None or self._closing or self.repository.kind == "bare":
+    def follow_edits(self) -> None:
+        """Start the process that updates the graph after each edit, once there is a graph."""
+        if self._updater is not None or self._closing or self.repository.kind == "bare":
             return
         manifest = self.manifest()
         if manifest is not None and ViewKind.GRAPH in manifest.views:
-            self._keeper = self._start("keeper", subprocess.DEVNULL)
+            self._updater = self._start("updater", subprocess.DEVNULL)
 
     def _start(self, module: str, out: int) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-P", "-m", f"codenib.adapters.mcp.background.{module}", str(self.root)]
         return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.DEVNULL)
 
     @staticmethod
-    def _end_keeper(process: subprocess.Popen[bytes]) -> None:
+    def _end_updater(process: subprocess.Popen[bytes]) -> None:
         process.wait()
         if process.stdin is not None:
             process.stdin.close()
@@ -161,7 +165,7 @@ class Served:
                 self._index()
             self.work = Work()
             self.state = "ready"
-            self.keep()
+            self.follow_edits()
         except CodenibError as error:
             self._error, self.state = error, "failed"
         except (OSError, ValueError) as error:
