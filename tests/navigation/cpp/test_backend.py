@@ -14,11 +14,11 @@ import pytest
 from codenib.core.errors import ProviderError
 from codenib.manifest.home import tools_folder
 from codenib.navigation.cpp.backend import CppBackend
-from codenib.navigation.cpp.clangd.session import Session, path_to_uri, uri_to_path
+from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
 from codenib.navigation.cpp.tokens import Token, TokenKind, lex
-from codenib.navigation.tools.locate import Tool, Toolbox
+from codenib.navigation.tools.locate import ExternalTool, Toolbox
 
-Place = tuple[str, int, int]
+ClangdPlace = tuple[str, int, int]
 
 FILES = {
     "include/shape.h": """
@@ -169,9 +169,9 @@ class Facts:
 
     def __init__(self, lines: list[bytes]) -> None:
         self.files = {facts["path"]: facts for facts in map(json.loads, lines)}
-        self._at: dict[Any, set[Place]] = defaultdict(set)
+        self._at: dict[Any, set[ClangdPlace]] = defaultdict(set)
         self._also: dict[Any, set[Any]] = defaultdict(set)
-        self._rows: dict[Place, tuple[set[Any], set[Any]]] = {}
+        self._rows: dict[ClangdPlace, tuple[set[Any], set[Any]]] = {}
         for path, facts in self.files.items():
             targets = [tuple(target) if isinstance(target, list) else target for target in facts["targets"]]
             lists = [{targets[at] for at in row} for row in facts["lists"]] + [set()]
@@ -185,23 +185,25 @@ class Facts:
                 if kind == "also":
                     self._also[targets[source]].add(targets[aim])
 
-    def definition(self, place: Place) -> set[Place]:
+    def definition(self, place: ClangdPlace) -> set[ClangdPlace]:
         found = self._rows.get(place, (set(), set()))[0]
         return {(*target, 0, 0)[:3] for target in found if isinstance(target, tuple)}
 
-    def references(self, place: Place) -> set[Place]:
+    def references(self, place: ClangdPlace) -> set[ClangdPlace]:
         asks = self._rows.get(place, (set(), set()))[1]
         keys = asks | {key for ask in asks for key in self._also[ask]}
         return {found for key in keys for found in self._at[key]}
 
 
-def live(tool: Tool, root: Path, database: Path, log: Path) -> dict[tuple[str, Place], set[Place]]:
+def live(
+    tool: ExternalTool, root: Path, database: Path, log: Path
+) -> dict[tuple[str, ClangdPlace], set[ClangdPlace]]:
     """What a fresh clangd answers at every name. Headers come first: once a source has been open, clangd
     reads the headers that it includes by its options."""
     command = (*tool.command, "--background-index", "--limit-references=0", "--limit-results=0",
                f"--compile-commands-dir={database}", "--log=error")  # fmt: skip
     found = {}
-    with Session(command, root, log) as session:
+    with ClangdSession(command, root, log) as session:
         session.wake()
         for path in sorted(FILES, key=lambda path: not path.endswith(".h")):
             uri = path_to_uri(str(root / path))
@@ -226,7 +228,7 @@ def position(uri: str, token: Token) -> dict[str, Any]:
     return {"textDocument": {"uri": uri}, "context": {"includeDeclaration": True}, "position": place}
 
 
-def places(answer: Any, root: Path) -> set[Place]:
+def places(answer: Any, root: Path) -> set[ClangdPlace]:
     found = set()
     for item in answer or ():
         path = Path(uri_to_path(item["uri"]))
@@ -253,7 +255,7 @@ def test_static_answers_equal_the_live_servers(
     assert sum(bool(expected) for expected in answers.values()) > 300
 
 
-def is_include(root: Path, place: Place) -> bool:
+def is_include(root: Path, place: ClangdPlace) -> bool:
     path, line, _ = place
     return (root / path).read_text("utf-8").split("\n")[line].lstrip().startswith("#include")
 

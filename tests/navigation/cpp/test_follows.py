@@ -63,8 +63,8 @@ PROJECT: dict[str, list[str | None]] = {
         namespace geo {
         inline int twice(int x) { return 2 * x; }
         inline long twice(long x) { return 2 * x; }
-        struct Named { const char* name() const; };
-        class Shape : public Named {
+        struct NamedSymbol { const char* name() const; };
+        class Shape : public NamedSymbol {
          public:
           virtual ~Shape() = default;
           virtual long area() const = 0;

@@ -13,8 +13,8 @@ import pytest
 
 from codenib.manifest.home import tools_folder
 from codenib.navigation.live.provider import LiveProvider
-from codenib.navigation.live.servers import SERVERS, Server, found_places
-from codenib.navigation.live.session import Times
+from codenib.navigation.live.servers import SERVERS, Server, tool_paths
+from codenib.navigation.live.session import Timeouts
 from codenib.navigation.tools.locate import Toolbox
 
 # Before any test has a home of its own.
@@ -66,14 +66,14 @@ def root(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def fake(root: Path) -> Iterator[MakeFake]:
-    """Makes providers of the fake server: `fake({"hang": ...}, times=Times(...))`."""
+    """Makes providers of the fake server: `fake({"hang": ...}, times=Timeouts(...))`."""
     made: list[LiveProvider] = []
 
     def make(
         plan: Mapping[str, object] | None = None,
         *,
         server: Server = FAKE,
-        times: Times | None = None,
+        times: Timeouts | None = None,
         watch: bool = True,
         trusted: bool = False,
     ) -> LiveProvider:
@@ -105,7 +105,7 @@ def live(tools: Toolbox) -> Iterator[MakeLive]:
         if missing:
             pytest.skip(f"{', '.join(missing)} not installed: codenib tools install {group}")
         command = tools.require(server.tool).command
-        provider = LiveProvider(root, server, command, places=found_places(server, tools), trusted=trusted)
+        provider = LiveProvider(root, server, command, places=tool_paths(server, tools), trusted=trusted)
         made.append(provider)
         return provider
 

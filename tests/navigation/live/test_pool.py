@@ -13,7 +13,7 @@ from tests.navigation.live.conftest import FAKE, fake_command
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.live.pool import ServerPool
-from codenib.navigation.tools.locate import Tool, Toolbox
+from codenib.navigation.tools.locate import ExternalTool, Toolbox
 
 HELLO = Position("b.fake", 1, 4)
 
@@ -21,8 +21,8 @@ HELLO = Position("b.fake", 1, 4)
 class FakeTools(Toolbox):
     """Knows the fake server alone."""
 
-    def require(self, name: str) -> Tool:
-        return Tool(name, "1", fake_command({}), self.root)
+    def require(self, name: str) -> ExternalTool:
+        return ExternalTool(name, "1", fake_command({}), self.root)
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from tests.navigation.live.conftest import FAKE, MakeFake, Watched
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Location, Position
-from codenib.navigation.live.session import Ask, Times
+from codenib.navigation.live.session import LiveRequest, Timeouts
 from codenib.navigation.live.text import ENCODINGS
 from codenib.navigation.live.worktree import Changes
 
@@ -110,7 +110,7 @@ def test_no_answer_counts_before_the_server_has_loaded(fake: MakeFake, tmp_path:
 def test_an_answer_of_a_server_that_never_loads_says_so(fake: MakeFake, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     os.mkfifo(gate)
-    found = fake({"gate": str(gate)}, times=Times(settle_s=0.05)).definition(HELLO)
+    found = fake({"gate": str(gate)}, times=Timeouts(settle_s=0.05)).definition(HELLO)
     assert (found.locations, found.settled) == ((), False)
 
 
@@ -119,7 +119,7 @@ def test_rounds_go_on_until_two_agree_but_not_for_ever(
     fake: MakeFake, root: Path, growing: int, rounds: int, stable: bool
 ) -> None:
     (root / "a.fake").write_text("def hello\n" + "hello\n" * 30)
-    result = fake({"growing": growing}).warm_up([Ask("references", HELLO)])
+    result = fake({"growing": growing}).warm_up([LiveRequest("references", HELLO)])
     assert (result.rounds, result.stable) == (rounds, stable)
 
 
@@ -163,7 +163,7 @@ def test_three_crashes_are_an_error_with_the_last_words(fake: MakeFake, tmp_path
 
 def test_a_time_out_is_an_error_and_a_hung_server_is_replaced(fake: MakeFake) -> None:
     provider = fake(
-        {"hang": "textDocument/references", "deaf": True}, times=Times(answer_s=2.0, cancel_s=0.1)
+        {"hang": "textDocument/references", "deaf": True}, times=Timeouts(answer_s=2.0, cancel_s=0.1)
     )
     provider.definition(HELLO)
     first = provider.pid
@@ -214,7 +214,7 @@ def test_close_does_not_wait_for_a_server_that_loads(fake: MakeFake, tmp_path: P
 
 
 def test_an_idle_server_is_stopped_and_starts_again_when_asked(fake: MakeFake) -> None:
-    provider = fake(times=Times(idle_s=0.2))
+    provider = fake(times=Timeouts(idle_s=0.2))
     provider.definition(HELLO)
     assert provider.wait_stopped(60)
     assert provider.pid is None

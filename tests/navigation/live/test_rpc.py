@@ -19,8 +19,8 @@ from codenib.navigation.live.rpc import (
     Connection,
     FrameError,
     Frames,
-    Listener,
     ServerDied,
+    ServerListener,
     ServerRefused,
     ServerSlow,
     decode,
@@ -106,12 +106,12 @@ def test_a_server_that_reads_nothing_does_not_block_the_caller(tmp_path: Path) -
 
 def test_a_program_that_is_not_there_is_an_error_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="cannot be started") as error:
-        Connection("ghost", [str(tmp_path / "ghost")], tmp_path, {}, Listener())
+        Connection("ghost", [str(tmp_path / "ghost")], tmp_path, {}, ServerListener())
     assert error.value.hint
 
 
 def test_a_program_that_writes_something_else_is_an_error(tmp_path: Path) -> None:
-    connection = Connection("echo", ["echo", "hello\r\n\r\n"], tmp_path, {}, Listener())
+    connection = Connection("echo", ["echo", "hello\r\n\r\n"], tmp_path, {}, ServerListener())
     with pytest.raises(ServerDied, match=r"no message|output ended"):
         connection.request("x", {}, 30)
     connection.close()
@@ -136,4 +136,4 @@ def test_many_threads_each_get_their_own_answer(tmp_path: Path) -> None:
 
 
 def connect(folder: Path, plan: Mapping[str, object]) -> Connection:
-    return Connection("fake", fake_command(plan), folder, {}, Listener())
+    return Connection("fake", fake_command(plan), folder, {}, ServerListener())

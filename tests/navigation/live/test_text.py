@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from codenib.navigation.live.text import ENCODINGS, Encoding, SourceText, Texts, column_of, units_of
+from codenib.navigation.live.text import ENCODINGS, DiskTexts, Encoding, SourceText, column_of, units_of
 
 LINES = st.text(alphabet=st.sampled_from("aé ß漢𝕏😀\u0301\t"), max_size=30) | st.text(
     alphabet=st.characters(exclude_characters="\r\n", exclude_categories=["Cs"]), max_size=30
@@ -54,7 +54,7 @@ def test_a_text_is_read_again_only_when_the_file_changed(tmp_path: Path) -> None
     file = tmp_path / "a"
     file.write_text("one")
     os.utime(file, ns=(1, 1))
-    texts = Texts(tmp_path)
+    texts = DiskTexts(tmp_path)
     first = texts.read("a")
     assert first is not None
     assert texts.read("a") is first
@@ -67,7 +67,7 @@ def test_a_text_is_read_again_only_when_the_file_changed(tmp_path: Path) -> None
 
 def test_a_write_within_one_tick_of_the_clock_is_seen(tmp_path: Path) -> None:
     file = tmp_path / "a"
-    texts = Texts(tmp_path)
+    texts = DiskTexts(tmp_path)
     for number in range(50):
         file.write_text(f"{number:03}")
         found = texts.read("a")

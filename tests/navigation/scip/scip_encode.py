@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from codenib.navigation.scip.wire import Document, Index, Information, Occurrence, Relationship
+from codenib.navigation.scip.wire import (
+    Relationship,
+    ScipDocument,
+    ScipIndex,
+    ScipOccurrence,
+    SymbolInformation,
+)
 
 _ENCODINGS = {"utf-8": 1, "utf-16": 2, "utf-32": 3}
 
@@ -35,7 +41,7 @@ def place(values: tuple[int, int, int, int]) -> tuple[int, ...]:
     return (*values[:2], values[3]) if values[0] == values[2] else values
 
 
-def occurrence(one: Occurrence) -> bytes:
+def occurrence(one: ScipOccurrence) -> bytes:
     extent = packed(7, place(one.extent)) if one.extent else b""
     return packed(1, place(one.place)) + chunk(2, one.symbol) + number(3, one.roles) + extent
 
@@ -45,12 +51,12 @@ def relationship(one: Relationship) -> bytes:
     return chunk(1, one.symbol) + b"".join(number(field, int(flag)) for field, flag in enumerate(flags, 2))
 
 
-def information(one: Information) -> bytes:
+def information(one: SymbolInformation) -> bytes:
     relations = b"".join(varint(4 << 3 | 2) + _sized(relationship(each)) for each in one.relationships)
     return chunk(1, one.symbol) + chunk(3, one.about) + relations + number(5, one.kind) + chunk(6, one.name)
 
 
-def document(one: Document) -> bytes:
+def document(one: ScipDocument) -> bytes:
     parts = [chunk(1, one.path)]
     parts += [varint(2 << 3 | 2) + _sized(occurrence(each)) for each in one.occurrences]
     parts += [varint(3 << 3 | 2) + _sized(information(each)) for each in one.symbols]
@@ -61,7 +67,7 @@ def _sized(data: bytes) -> bytes:
     return varint(len(data)) + data
 
 
-def encode(index: Index) -> bytes:
+def encode(index: ScipIndex) -> bytes:
     tool = chunk(1, index.tool) + chunk(2, index.version)
     parts = [chunk(1, chunk(2, tool) + chunk(3, "file:///somewhere"))]
     parts += [varint(2 << 3 | 2) + _sized(document(each)) for each in index.documents]

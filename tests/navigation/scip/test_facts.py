@@ -15,11 +15,11 @@ from codenib.navigation.scip.facts import lower
 from codenib.navigation.scip.indexers import ScipPython, ScipTypeScript
 from codenib.navigation.scip.symbols import descriptors, kind_of, parent_of
 from codenib.navigation.scip.wire import (
-    Document,
-    Index,
-    Information,
-    Occurrence,
     Relationship,
+    ScipDocument,
+    ScipIndex,
+    ScipOccurrence,
+    SymbolInformation,
     read_index,
 )
 from codenib.navigation.tools.locate import Toolbox
@@ -36,38 +36,38 @@ class Dog(Animal):
 B = "from a import Dog\nDog().sound()\n"
 FILES = {"a.py": A.encode(), "b.py": B.encode()}
 ANIMAL, DOG = f"{P}a/Animal#", f"{P}a/Dog#"
-ZOO = Index(
+ZOO = ScipIndex(
     "scip-x",
     "1",
     (
-        Document(
+        ScipDocument(
             "b.py",
             "utf-16",
             (
-                Occurrence((0, 5, 0, 6), f"{P}a/__init__:", 2),
-                Occurrence((0, 14, 0, 17), DOG, 2),
-                Occurrence((1, 0, 1, 3), DOG),
-                Occurrence((1, 6, 1, 11), f"{DOG}sound()."),
-                Occurrence((1, 6, 1, 11), f"{P}z/other()."),
+                ScipOccurrence((0, 5, 0, 6), f"{P}a/__init__:", 2),
+                ScipOccurrence((0, 14, 0, 17), DOG, 2),
+                ScipOccurrence((1, 0, 1, 3), DOG),
+                ScipOccurrence((1, 6, 1, 11), f"{DOG}sound()."),
+                ScipOccurrence((1, 6, 1, 11), f"{P}z/other()."),
             ),
         ),
-        Document(
+        ScipDocument(
             "a.py",
             "utf-16",
             (
-                Occurrence((0, 0, 0, 0), f"{P}a/__init__:", 1),
-                Occurrence((0, 6, 0, 12), ANIMAL, 1, (0, 0, 1, 24)),
-                Occurrence((1, 8, 1, 13), f"{ANIMAL}sound().", 1, (1, 4, 1, 24)),
-                Occurrence((3, 6, 3, 9), DOG, 1, (3, 0, 6, 19)),
-                Occurrence((3, 10, 3, 16), ANIMAL),
-                Occurrence((4, 8, 4, 13), f"{DOG}sound().", 1, (4, 4, 6, 19)),
-                Occurrence((4, 14, 4, 18), f"{DOG}sound().(self)", 1),
-                Occurrence((5, 8, 5, 12), "local 0", 1),
-                Occurrence((6, 15, 6, 19), "local 0"),
+                ScipOccurrence((0, 0, 0, 0), f"{P}a/__init__:", 1),
+                ScipOccurrence((0, 6, 0, 12), ANIMAL, 1, (0, 0, 1, 24)),
+                ScipOccurrence((1, 8, 1, 13), f"{ANIMAL}sound().", 1, (1, 4, 1, 24)),
+                ScipOccurrence((3, 6, 3, 9), DOG, 1, (3, 0, 6, 19)),
+                ScipOccurrence((3, 10, 3, 16), ANIMAL),
+                ScipOccurrence((4, 8, 4, 13), f"{DOG}sound().", 1, (4, 4, 6, 19)),
+                ScipOccurrence((4, 14, 4, 18), f"{DOG}sound().(self)", 1),
+                ScipOccurrence((5, 8, 5, 12), "local 0", 1),
+                ScipOccurrence((6, 15, 6, 19), "local 0"),
             ),
             (
-                Information(DOG, 7, "Dog", (Relationship(ANIMAL, is_implementation=True),)),
-                Information(
+                SymbolInformation(DOG, 7, "Dog", (Relationship(ANIMAL, is_implementation=True),)),
+                SymbolInformation(
                     f"{DOG}sound().",
                     relationships=(
                         Relationship(f"{ANIMAL}sound().", is_reference=True, is_implementation=True),
@@ -79,7 +79,7 @@ ZOO = Index(
 )
 
 
-def facts(index: Index, files: dict[str, bytes] = FILES) -> dict[str, WireFacts]:
+def facts(index: ScipIndex, files: dict[str, bytes] = FILES) -> dict[str, WireFacts]:
     wires = (msgspec.json.decode(line, type=WireFacts) for line in lower(index, files.get))
     return {wire.path: wire for wire in wires}
 
@@ -149,17 +149,17 @@ def test_relationships_become_relations() -> None:
 def test_a_symbol_defined_twice_has_one_key_and_two_definitions() -> None:
     text = b"x = 1\nx = 2\nx\n"
     places = ((0, 0, 0, 1), (1, 0, 1, 1), (2, 0, 2, 1))
-    uses = tuple(Occurrence(place, f"{P}m/x.", int(at < 2)) for at, place in enumerate(places))
-    wire = facts(Index("t", "1", (Document("m.py", "utf-8", uses),)), {"m.py": text})["m.py"]
+    uses = tuple(ScipOccurrence(place, f"{P}m/x.", int(at < 2)) for at, place in enumerate(places))
+    wire = facts(ScipIndex("t", "1", (ScipDocument("m.py", "utf-8", uses),)), {"m.py": text})["m.py"]
     for line in range(3):
         assert at(wire, line, 0)[1:] == ([["m.py", 0, 0], ["m.py", 1, 0]], [["m.py", 0, 0]])
 
 
 def test_equal_local_symbols_of_two_files_are_two_things() -> None:
-    local = (Occurrence((0, 0, 0, 1), "local 1", 1),)
-    free = (Occurrence((0, 0, 0, 1), "local 2"),)
-    index = Index(
-        "t", "1", tuple(Document(p, "utf-8", o) for p, o in (("a", local), ("b", local), ("c", free)))
+    local = (ScipOccurrence((0, 0, 0, 1), "local 1", 1),)
+    free = (ScipOccurrence((0, 0, 0, 1), "local 2"),)
+    index = ScipIndex(
+        "t", "1", tuple(ScipDocument(p, "utf-8", o) for p, o in (("a", local), ("b", local), ("c", free)))
     )
     found = facts(index, dict.fromkeys("abc", b"x\n"))
     assert at(found["a"], 0, 0)[2] == [["a", 0, 0]]
@@ -170,15 +170,15 @@ def test_equal_local_symbols_of_two_files_are_two_things() -> None:
 def test_columns_of_wide_characters_are_read_in_the_documents_unit() -> None:
     line = '"é😀"; name\n'
     for unit, column in (("utf-8", 10), ("utf-16", 7), ("utf-32", 6)):
-        use = (Occurrence((0, column, 0, column + 4), f"{P}m/name.", 1),)
-        wire = facts(Index("t", "1", (Document("m", unit, use),)), {"m": line.encode()})["m"]
+        use = (ScipOccurrence((0, column, 0, column + 4), f"{P}m/name.", 1),)
+        wire = facts(ScipIndex("t", "1", (ScipDocument("m", unit, use),)), {"m": line.encode()})["m"]
         assert wire.nodes[0][0] == "name"
         assert at(wire, 0, column)[0] == Role.DECLARATION
 
 
 def test_an_alias_is_marked_as_not_the_symbols_name() -> None:
-    use = (Occurrence((0, 0, 0, 2), f"{P}numpy/__init__:"),)
-    wire = facts(Index("t", "1", (Document("m", "utf-8", use),)), {"m": b"np\n"})["m"]
+    use = (ScipOccurrence((0, 0, 0, 2), f"{P}numpy/__init__:"),)
+    wire = facts(ScipIndex("t", "1", (ScipDocument("m", "utf-8", use),)), {"m": b"np\n"})["m"]
     assert at(wire, 0, 0)[0] & Role.INEXACT
 
 
@@ -210,9 +210,9 @@ def test_symbols_are_taken_apart() -> None:
     assert descriptors("local 3") == descriptors("odd") == ()
     assert parent_of(f"{DOG}sound().(self)") == f"{DOG}sound()."
     assert kind_of(f"{DOG}age.", None, has_body=False) == "field"
-    assert kind_of(f"{DOG}age.", Information("", 12), has_body=False) == "enum_member"
+    assert kind_of(f"{DOG}age.", SymbolInformation("", 12), has_body=False) == "enum_member"
     assert (
-        kind_of(f"{P}m/Shape#", Information("", about="```ts\ninterface Shape\n```"), has_body=True)
+        kind_of(f"{P}m/Shape#", SymbolInformation("", about="```ts\ninterface Shape\n```"), has_body=True)
         == "interface"
     )
     assert kind_of(f"{P}m/run.", None, has_body=True) == "function"

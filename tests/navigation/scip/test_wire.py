@@ -11,11 +11,11 @@ from tests.navigation.scip.scip_encode import chunk, encode, number, varint
 
 from codenib.core.errors import InputError
 from codenib.navigation.scip.wire import (
-    Document,
-    Index,
-    Information,
-    Occurrence,
     Relationship,
+    ScipDocument,
+    ScipIndex,
+    ScipOccurrence,
+    SymbolInformation,
     read_index,
 )
 
@@ -24,10 +24,10 @@ NUMBERS = st.integers(0, 70_000)
 PLACES = st.tuples(NUMBERS, NUMBERS, NUMBERS, NUMBERS).map(
     lambda four: (*min(four[:2], four[2:]), *max(four[:2], four[2:]))
 )
-OCCURRENCES = st.builds(Occurrence, PLACES, SYMBOLS, st.integers(0, 127), st.none() | PLACES)
+OCCURRENCES = st.builds(ScipOccurrence, PLACES, SYMBOLS, st.integers(0, 127), st.none() | PLACES)
 RELATIONSHIPS = st.builds(Relationship, SYMBOLS, st.booleans(), st.booleans(), st.booleans(), st.booleans())
 INFORMATION = st.builds(
-    Information,
+    SymbolInformation,
     SYMBOLS,
     st.integers(0, 90),
     SYMBOLS,
@@ -35,7 +35,7 @@ INFORMATION = st.builds(
     st.text(max_size=20),
 )
 DOCUMENTS = st.builds(
-    Document,
+    ScipDocument,
     st.text(max_size=20),
     st.sampled_from(["utf-8", "utf-16", "utf-32"]),
     st.lists(OCCURRENCES, max_size=4).map(tuple),
@@ -43,7 +43,7 @@ DOCUMENTS = st.builds(
     st.text(max_size=30),
 )
 INDEXES = st.builds(
-    Index,
+    ScipIndex,
     st.text(max_size=10),
     st.text(max_size=5),
     st.lists(DOCUMENTS, max_size=3).map(tuple),
@@ -53,13 +53,13 @@ INDEXES = st.builds(
 
 @settings(max_examples=60, deadline=None)
 @given(INDEXES)
-def test_what_was_encoded_comes_back(index: Index) -> None:
+def test_what_was_encoded_comes_back(index: ScipIndex) -> None:
     assert read_index(encode(index)) == index
 
 
 @settings(max_examples=60, deadline=None)
 @given(INDEXES, st.data())
-def test_a_cut_index_is_an_input_error_or_a_shorter_whole_one(index: Index, data: st.DataObject) -> None:
+def test_a_cut_index_is_an_input_error_or_a_shorter_whole_one(index: ScipIndex, data: st.DataObject) -> None:
     whole = encode(index)
     cut = whole[: data.draw(st.integers(0, len(whole)))]
     try:
@@ -77,7 +77,9 @@ def test_any_bytes_give_an_index_or_an_input_error(data: bytes) -> None:
 
 
 def test_a_cut_inside_a_document_is_told() -> None:
-    index = Index("t", "1", (Document("a.py", "utf-8", (Occurrence((0, 0, 0, 1), "local 1", 1),)),))
+    index = ScipIndex(
+        "t", "1", (ScipDocument("a.py", "utf-8", (ScipOccurrence((0, 0, 0, 1), "local 1", 1),)),)
+    )
     with pytest.raises(InputError, match=r"my\.scip is not a whole SCIP index") as caught:
         read_index(encode(index)[:-2], "my.scip")
     assert caught.value.hint
@@ -88,7 +90,7 @@ def test_ranges_one_number_at_a_time_and_unknown_fields_are_read() -> None:
     unknown = chunk(99, "later") + varint(98 << 3 | 5) + b"1234" + varint(97 << 3 | 1) + b"12345678"
     row = chunk(2, loose + chunk(2, "local 7") + unknown)
     (document,) = read_index(chunk(2, chunk(1, "a.go") + row)).documents
-    assert document.occurrences == (Occurrence((3, 4, 3, 9), "local 7"),)
+    assert document.occurrences == (ScipOccurrence((3, 4, 3, 9), "local 7"),)
 
 
 @pytest.mark.parametrize(("tool", "unit"), [("scip-go", "utf-8"), ("scip-typescript", "utf-16")])

@@ -13,7 +13,7 @@ from codenib.navigation.tools.install import chosen, install
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.recipes import (
     CargoInstall,
-    Command,
+    CustomCommand,
     GoBuild,
     GoInstall,
     Npm,
@@ -25,7 +25,7 @@ from codenib.navigation.tools.recipes import (
 def made(name: str, script: str, group: str = "wood", *, optional: bool = False, runner: str = "") -> Recipe:
     """A tool that a Python script makes in its folder."""
     return Recipe(
-        name, "1.0", group, "", Command((sys.executable, "-c", script)), "bin/tool", runner=runner,
+        name, "1.0", group, "", CustomCommand((sys.executable, "-c", script)), "bin/tool", runner=runner,
         optional=optional,
     )  # fmt: skip
 

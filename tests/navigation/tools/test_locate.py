@@ -10,7 +10,7 @@ import pytest
 from codenib.core.errors import InputError, ProviderError
 from codenib.navigation.tools.locate import MARKER, Toolbox
 from codenib.navigation.tools.recipes import (
-    Command,
+    CustomCommand,
     GoBuild,
     Npm,
     Pip,
@@ -21,11 +21,11 @@ from codenib.navigation.tools.recipes import (
 )
 
 HAMMER = Recipe(
-    "hammer", "2.1.0", "wood", "Wood: nails", Command(()), program="bin/hammer",
+    "hammer", "2.1.0", "wood", "Wood: nails", CustomCommand(()), program="bin/hammer",
     on_path="hammer", ask=("--version",), known=(("2.0", "3"),),
 )  # fmt: skip
 NODE = Recipe(
-    "node", "24.0.0", "node", "runs", Command(()), "bin/node", on_path="node", ask=("--version",),
+    "node", "24.0.0", "node", "runs", CustomCommand(()), "bin/node", on_path="node", ask=("--version",),
     known=(("20", "27"),),
 )  # fmt: skip
 PLANE = Recipe(

@@ -2,7 +2,7 @@
 
 Two steps. First clangd indexes every file of the compilation database, one after another in the order of
 their paths: a header's part of the index is made by the first file that includes it, and clangd's own order
-is random. Then other clangds, with that index, open each file alone and are asked at every name.
+is random. Then other workers, with that index, open each file alone and are asked at every name.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.cpp import database as cpp_database
 from codenib.navigation.cpp.clangd.shards import VERSION
-from codenib.navigation.cpp.clangd.universe import Universe
-from codenib.navigation.cpp.compilation import Command
-from codenib.navigation.cpp.database import Database
+from codenib.navigation.cpp.clangd.symbols import SymbolTable
+from codenib.navigation.cpp.compilation import CompileCommand
+from codenib.navigation.cpp.database import CompilationDatabase
 from codenib.navigation.cpp.engine import CppEngine
 from codenib.navigation.tools.locate import Toolbox
 from codenib.units.languages import language_hint
@@ -30,7 +30,7 @@ _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".ixx", ".cppm")
 
 
 @dataclass(frozen=True, slots=True)
-class Quality:
+class DatabaseFit:
     """How well the database fits the checkout."""
 
     entries: int
@@ -91,19 +91,21 @@ class CppBackend:
         return "" if language_hint(path) in self.languages else cpp_database.configures(root, path)
 
 
-def quality(commands: Sequence[Command], root: Path, files: Sequence[str], universe: Universe) -> Quality:
+def measure_fit(
+    commands: Sequence[CompileCommand], root: Path, files: Sequence[str], table: SymbolTable
+) -> DatabaseFit:
     """How much of the checkout the database and the index cover."""
     inside = {str(root / path) for path in files}
     compiled = {command.file for command in commands} & inside
     sources = [path for path in files if path.endswith(_SOURCES)]
     covered = sum(1 for path in sources if str(root / path) in compiled)
-    indexed = sum(1 for path in files if universe.references.get(path))
-    return Quality(len(commands), len(compiled) / max(1, len(commands)), covered / max(1, len(sources)),
+    indexed = sum(1 for path in files if table.references.get(path))
+    return DatabaseFit(len(commands), len(compiled) / max(1, len(commands)), covered / max(1, len(sources)),
                    indexed / max(1, len(files)))  # fmt: skip
 
 
-def _check(database: Database, files: Sequence[str], universe: Universe) -> None:
-    found = quality(database.commands, universe.root, files, universe)
+def _check(database: CompilationDatabase, files: Sequence[str], table: SymbolTable) -> None:
+    found = measure_fit(database.commands, table.root, files, table)
     reason = ""
     if found.entries == 0:
         reason = "it has no entries"

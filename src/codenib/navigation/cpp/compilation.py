@@ -43,7 +43,7 @@ _SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".m", ".mm")
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CompileCommand:
     """How one source file is compiled."""
 
     file: str
@@ -85,7 +85,7 @@ def make_compilation_database(root: Path, out: Path) -> Path:
                         hint=f"put a {DATABASE} into the repository's root or its build folder")  # fmt: skip
 
 
-def database_of(root: Path, out: Path, *, trusted: bool) -> list[Command]:
+def database_of(root: Path, out: Path, *, trusted: bool) -> list[CompileCommand]:
     """The commands for the files of `root`, found or made; also written to `out` for clangd to read."""
     found = find_compilation_database(root)
     if found is None:
@@ -106,7 +106,7 @@ def database_of(root: Path, out: Path, *, trusted: bool) -> list[Command]:
     return commands
 
 
-def adapt(entries: Iterable[dict[str, Any]], root: Path) -> list[Command]:
+def adapt(entries: Iterable[dict[str, Any]], root: Path) -> list[CompileCommand]:
     """The commands with paths in `root`, sorted; the first of a file counts, as it does for clangd.
 
     A database made for another folder is moved: what exists in `root` is taken from there, the rest
@@ -114,7 +114,7 @@ def adapt(entries: Iterable[dict[str, Any]], root: Path) -> list[Command]:
     """
     parsed = [_parse(entry) for entry in entries]
     move = _Move(_other_root(parsed, root), root)
-    commands: dict[str, Command] = {}
+    commands: dict[str, CompileCommand] = {}
     for command in parsed:
         moved = move.command(command)
         commands.setdefault(moved.file, moved)
@@ -128,10 +128,10 @@ class _Move:
         self._old = f"{old}/" if old is not None else None
         self._new = new
 
-    def command(self, command: Command) -> Command:
+    def command(self, command: CompileCommand) -> CompileCommand:
         file = str(Path(command.directory, command.file))
         if self._old is None:
-            return Command(_plain(file), command.directory, command.arguments)
+            return CompileCommand(_plain(file), command.directory, command.arguments)
         arguments: list[str] = []
         pending = ""
         for argument in command.arguments:
@@ -147,7 +147,7 @@ class _Move:
             else:
                 arguments.append(argument)
         directory = command.directory if Path(command.directory).is_dir() else str(self._new)
-        return Command(self._path(_plain(file)), directory, tuple(arguments))
+        return CompileCommand(self._path(_plain(file)), directory, tuple(arguments))
 
     def _include(self, flag: str, path: str, directory: str, *, joined: bool) -> list[str]:
         full = _plain(str(Path(directory, path)))
@@ -165,7 +165,7 @@ class _Move:
         return path
 
 
-def _other_root(commands: Sequence[Command], root: Path) -> Path | None:
+def _other_root(commands: Sequence[CompileCommand], root: Path) -> Path | None:
     """The folder that most sources of the database are in, when it is not `root`."""
     votes: Counter[Path] = Counter()
     for command in commands:
@@ -180,11 +180,11 @@ def _other_root(commands: Sequence[Command], root: Path) -> Path | None:
     return votes.most_common(1)[0][0] if votes else None
 
 
-def _parse(entry: dict[str, Any]) -> Command:
+def _parse(entry: dict[str, Any]) -> CompileCommand:
     arguments = entry.get("arguments")
     if not isinstance(arguments, list):
         arguments = shlex.split(str(entry.get("command", "")))
-    return Command(str(entry["file"]), str(entry.get("directory", "")), tuple(map(str, arguments)))
+    return CompileCommand(str(entry["file"]), str(entry.get("directory", "")), tuple(map(str, arguments)))
 
 
 def _plain(path: str) -> str:

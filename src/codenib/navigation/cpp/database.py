@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from codenib.core.errors import CannotMaintain
-from codenib.navigation.cpp.compilation import Command, database_of, find_compilation_database
+from codenib.navigation.cpp.compilation import CompileCommand, database_of, find_compilation_database
 
 _BUILD_FILE = re.compile(r"CMakeLists\.txt|GNUmakefile|[Mm]akefile.*|configure\.ac|.*\.(?:cmake|mk)")
 # Parts of sources that are no language of their own.
@@ -26,7 +26,7 @@ _NAMES = re.compile(
 )
 
 
-class Database:
+class CompilationDatabase:
     """The commands of one checkout, and where they came from."""
 
     def __init__(self, root: Path, work: Path, *, trusted: bool) -> None:
@@ -35,7 +35,7 @@ class Database:
         self._trusted = trusted
         self._found = find_compilation_database(root)
         self._content = self._read()
-        self.commands: Sequence[Command] = database_of(root, work, trusted=trusted)
+        self.commands: Sequence[CompileCommand] = database_of(root, work, trusted=trusted)
 
     def follow(self, changed: Iterable[str], came_or_went: bool) -> None:
         """Raise `CannotMaintain` where the commands are others after an edit of these files."""
@@ -102,8 +102,8 @@ def _is_read(name: str, text: str) -> bool:
     return any(name in line and (_READS.search(line) or "set" in line) for line in text.splitlines())
 
 
-def _moved(command: Command, old: str, new: str) -> Command:
-    return Command(
+def _moved(command: CompileCommand, old: str, new: str) -> CompileCommand:
+    return CompileCommand(
         command.file.replace(old, new),
         command.directory.replace(old, new),
         tuple(argument.replace(old, new) for argument in command.arguments),

@@ -16,23 +16,23 @@ import msgspec
 
 from codenib.core.errors import CannotMaintain
 from codenib.navigation.cpp.clangd.answers import FileAnswers
-from codenib.navigation.cpp.clangd.index import Index
-from codenib.navigation.cpp.clangd.pool import Clangds
-from codenib.navigation.cpp.clangd.settle import Settler
+from codenib.navigation.cpp.clangd.index import BackgroundIndex
+from codenib.navigation.cpp.clangd.normalize import AnswerNormalizer
 from codenib.navigation.cpp.clangd.shards import Shard
-from codenib.navigation.cpp.clangd.universe import Target, Universe
-from codenib.navigation.cpp.compare import Comparison, differing_files, identities_of
-from codenib.navigation.cpp.database import Database
-from codenib.navigation.cpp.facts import Assembly, Summary, summary_of
+from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
+from codenib.navigation.cpp.clangd.workers import ClangdWorkers
+from codenib.navigation.cpp.database import CompilationDatabase
+from codenib.navigation.cpp.facts import FactAssembly, FileSummary, summary_of
 from codenib.navigation.cpp.includes import Includes
-from codenib.navigation.cpp.reuse import Edits, Reuse, keywords
-from codenib.navigation.tools.locate import Tool
+from codenib.navigation.cpp.index_diff import IndexDiff, differing_files, identities_of
+from codenib.navigation.cpp.reuse import AnswerReuse, HeaderEdits, keywords
+from codenib.navigation.tools.locate import ExternalTool
 
 Ranges = Mapping[str, Sequence[tuple[int, int]]]
 #: Done and total.
 Note = Callable[[int, int], None]
 #: Raises where the database does not fit the checkout.
-Check = Callable[[Database, Sequence[str], Universe], None]
+Check = Callable[[CompilationDatabase, Sequence[str], SymbolTable], None]
 # Of all names asked at; above it a rebuild costs no more.
 _MOST = 0.6
 
@@ -42,13 +42,13 @@ class _State:
     """What is known of one state of the checkout."""
 
     texts: dict[str, bytes]  # deflated
-    database: Database
-    clangds: Clangds
+    database: CompilationDatabase
+    workers: ClangdWorkers
     includes: Includes
-    index: Index
+    index: BackgroundIndex
     answers: dict[str, FileAnswers]
-    summaries: dict[str, Summary]
-    assembly: Assembly
+    summaries: dict[str, FileSummary]
+    assembly: FactAssembly
     targets: dict[str, frozenset[Target]]
     nodes: dict[str, dict[tuple[int, int], str]]
 
@@ -59,7 +59,7 @@ class CppEngine:
     whole = True
 
     def __init__(
-        self, tool: Tool, root: Path, check: Check, *, trusted: bool, note: Note | None = None
+        self, tool: ExternalTool, root: Path, check: Check, *, trusted: bool, note: Note | None = None
     ) -> None:
         self._tool = tool
         self._root = root.resolve()
@@ -75,7 +75,7 @@ class CppEngine:
 
     @property
     def requests(self) -> int:
-        return self._asked + (self._state.clangds.requests if self._state is not None else 0)
+        return self._asked + (self._state.workers.requests if self._state is not None else 0)
 
     @property
     def settled(self) -> bool:
@@ -141,21 +141,21 @@ class CppEngine:
         self._folder = tempfile.TemporaryDirectory(prefix="codenib-cpp-", ignore_cleanup_errors=True)
         work = Path(self._folder.name).resolve()
         texts = {path: self._deflated(path) for path in self._files}
-        database = Database(self._root, work, trusted=self._trusted)
+        database = CompilationDatabase(self._root, work, trusted=self._trusted)
         steps = _Steps(len(database.commands) + 2 * len(self._files), self._note)
-        clangds = Clangds(self._tool, self._root, work, steps)
-        index = Index(clangds, database.commands)
-        universe = self._universe(index)
-        self._check(database, self._files, universe)
+        workers = ClangdWorkers(self._tool, self._root, work, steps)
+        index = BackgroundIndex(workers, database.commands)
+        table = self._table(index)
+        self._check(database, self._files, table)
         includes = Includes(self._root)
         includes.read(self._files)
         includes.learn(index.graph())
-        settler = Settler(self._root, universe, includes.closure)
-        found = clangds.ask(self._files, database.commands, universe)
-        answers = {each.path: settler.settle(each) for each in found}
+        normalizer = AnswerNormalizer(self._root, table, includes.closure)
+        found = workers.ask(self._files, database.commands, table)
+        answers = {each.path: normalizer.normalize(each) for each in found}
         summaries = {path: summary_of(each) for path, each in answers.items()}
-        assembly = Assembly(universe, summaries.values())
-        state = _State(texts, database, clangds, includes, index, answers, summaries, assembly, {}, {})
+        assembly = FactAssembly(table, summaries.values())
+        state = _State(texts, database, workers, includes, index, answers, summaries, assembly, {}, {})
         lines = {}
         for path in self._files:
             lines[path] = self._line(state, path)
@@ -180,30 +180,30 @@ class CppEngine:
         old = state.assembly
         before = [part.shard for part in state.index.parts.values()]
         self._index_again(state, touched, changed)
-        universe = self._universe(state.index)
-        self._check(state.database, self._files, universe)
-        compared = Comparison(old.universe, universe, {str(self._root / path) for path in changed})
+        table = self._table(state.index)
+        self._check(state.database, self._files, table)
+        diff = IndexDiff(old.table, table, {str(self._root / path) for path in changed})
         if edits is not None:
-            self._note_declared(state, edits, before, old.universe, universe)
-            reuse = Reuse(edits, compared, old.universe, universe)
-            carried = self._carried(state, sorted(hopeful), reuse, universe)
+            self._note_declared(state, edits, before, old.table, table)
+            reuse = AnswerReuse(edits, diff, old.table, table)
+            carried = self._carried(state, sorted(hopeful), reuse, table)
         else:
             carried = {}
         apart = [path for path in self._files if path not in touched]
-        again = (touched & there) - carried.keys() | differing_files(old.universe, universe, apart)
-        again.update(path for path in apart if compared.concerns(state.summaries[path]))
+        again = (touched & there) - carried.keys() | differing_files(old.table, table, apart)
+        again.update(path for path in apart if diff.concerns(state.summaries[path]))
         self._limit(state, again)
-        self._ask_again(state, sorted(again), universe, compared, carried)
+        self._ask_again(state, sorted(again), table, diff, carried)
         now = {path: self._deflated(path) for path in changed if path in there}
         state.texts = {path: now[path] if path in now else state.texts[path] for path in self._files}
-        state.assembly = Assembly(universe, (state.summaries[path] for path in self._files))
-        lines = self._assemble(state, old, compared, again | carried.keys())
+        state.assembly = FactAssembly(table, (state.summaries[path] for path in self._files))
+        lines = self._assemble(state, old, diff, again | carried.keys())
         self._state, self._pending = state, set()
         return lines
 
     def _edits(
         self, state: _State, touched: set[str], changed: Sequence[str], came_or_went: bool
-    ) -> tuple[Edits | None, set[str]]:
+    ) -> tuple[HeaderEdits | None, set[str]]:
         """The edits, and which unchanged files may keep their answers though they include edited ones."""
         alone = {path.removeprefix(f"{self._root}/") for path in state.index.alone()}
         hopeful = (touched & alone) - set(changed)
@@ -213,12 +213,12 @@ class CppEngine:
         if not before.keys() >= set(changed):
             return None, set()
         after = {path: self._text(path) for path in touched}
-        edits = Edits(self._root, changed, before, after)
+        edits = HeaderEdits(self._root, changed, before, after)
         closure = state.includes.closure
         return edits, {path for path in hopeful if edits.may_stand(closure(path), after[path])}
 
     def _note_declared(
-        self, state: _State, edits: Edits, before: Sequence[Shard], old: Universe, new: Universe
+        self, state: _State, edits: HeaderEdits, before: Sequence[Shard], old: SymbolTable, new: SymbolTable
     ) -> None:
         """What the edited tokens declare, before and after."""
         paths = [path.removeprefix(f"{self._root}/") for path in edits.files]
@@ -228,7 +228,7 @@ class CppEngine:
         edits.add_declared(after, new, {path: self._text(path) for path in paths}, new=True)
 
     def _carried(
-        self, state: _State, hopeful: Sequence[str], reuse: Reuse, universe: Universe
+        self, state: _State, hopeful: Sequence[str], reuse: AnswerReuse, table: SymbolTable
     ) -> dict[str, FileAnswers]:
         """The answers that hold; keywords, whose answers are types, are asked to know."""
         found = {}
@@ -241,9 +241,9 @@ class CppEngine:
                 found[path] = kept
         asked = {path: keywords(kept) for path, kept in found.items() if keywords(kept)}
         tokens = {path: [one.token for one in some] for path, some in asked.items()}
-        settler = Settler(self._root, universe, state.includes.closure)
-        for path, answers in state.clangds.ask_at(tokens, universe).items() if tokens else ():
-            if not settler.agrees(found[path], asked[path], answers):
+        normalizer = AnswerNormalizer(self._root, table, state.includes.closure)
+        for path, answers in state.workers.ask_at(tokens, table).items() if tokens else ():
+            if not normalizer.agrees(found[path], asked[path], answers):
                 del found[path]
         return found
 
@@ -265,8 +265,8 @@ class CppEngine:
         self,
         state: _State,
         again: Sequence[str],
-        universe: Universe,
-        compared: Comparison,
+        table: SymbolTable,
+        diff: IndexDiff,
         carried: Mapping[str, FileAnswers],
     ) -> None:
         """New answers for the files `again`; those of the others with today's places."""
@@ -275,34 +275,36 @@ class CppEngine:
         for path in self._files:
             if path not in asked:
                 held = state.answers[path]
-                answers[path] = carried.get(path) or compared.carried(held, state.summaries[path])
+                answers[path] = carried.get(path) or diff.carried(held, state.summaries[path])
                 if answers[path] is not state.answers[path]:
                     state.summaries[path] = summary_of(answers[path])
-        settler = Settler(self._root, universe, state.includes.closure)
-        for each in state.clangds.ask(again, state.database.commands, universe):
-            answers[each.path] = settler.settle(each)
+        normalizer = AnswerNormalizer(self._root, table, state.includes.closure)
+        for each in state.workers.ask(again, state.database.commands, table):
+            answers[each.path] = normalizer.normalize(each)
             state.summaries[each.path] = summary_of(answers[each.path])
         state.answers = answers
         state.summaries = {path: state.summaries[path] for path in self._files}
 
     def _assemble(
-        self, state: _State, old: Assembly, compared: Comparison, again: set[str]
+        self, state: _State, old: FactAssembly, diff: IndexDiff, again: set[str]
     ) -> dict[str, bytes]:
         """The lines of the files whose facts differ: first those whose nodes may, then who names these."""
         new = state.assembly
         before = state.nodes
         state.nodes = {path: before[path] for path in self._files if path in before}
         state.targets = {path: state.targets[path] for path in self._files if path in state.targets}
-        first = again | {path for path in self._files if old.wanted.get(path, {}) != new.wanted.get(path, {})}
+        first = again | {
+            path for path in self._files if old.targeted.get(path, {}) != new.targeted.get(path, {})
+        }
         lines = {path: self._line(state, path) for path in sorted(first)}
-        renamed = _renamed(old, new, compared)
+        renamed = _renamed(old, new, diff)
         for path in self._files:
             if path in first:
                 continue
             if (
-                self._names_others(state, path, before, compared)
-                or _relates_otherwise(old, new, compared, path)
-                or not renamed.isdisjoint(_identities(state.summaries[path], new.universe, path))
+                self._names_others(state, path, before, diff)
+                or _relates_otherwise(old, new, diff, path)
+                or not renamed.isdisjoint(_identities(state.summaries[path], new.table, path))
             ):
                 lines[path] = self._line(state, path)
         return lines
@@ -312,13 +314,13 @@ class CppEngine:
         state: _State,
         path: str,
         before: Mapping[str, Mapping[tuple[int, int], str]],
-        compared: Comparison,
+        diff: IndexDiff,
     ) -> bool:
         """Whether a target of a file's last facts has another identity now, or none."""
         for target in state.targets[path]:
             if isinstance(target, str) or len(target) != 3:
                 continue
-            now = compared.target(target)
+            now = diff.target(target)
             if now is None or isinstance(now, str) or len(now) != 3:
                 return True
             was = before.get(target[0], {}).get(target[1:])
@@ -332,10 +334,10 @@ class CppEngine:
         state.nodes[path] = identities_of(facts["nodes"])
         return msgspec.json.encode(facts)
 
-    def _universe(self, index: Index) -> Universe:
-        universe = Universe(self._root, self._files)
-        universe.add_shards(part.shard for _, part in sorted(index.parts.items()))
-        return universe
+    def _table(self, index: BackgroundIndex) -> SymbolTable:
+        table = SymbolTable(self._root, self._files)
+        table.add_shards(part.shard for _, part in sorted(index.parts.items()))
+        return table
 
     def _changed(self, state: _State) -> list[str]:
         """The files that differ from those of a state."""
@@ -384,29 +386,26 @@ def _text(data: bytes) -> str:
     return data.decode("utf-8", "replace")
 
 
-def _identities(summary: Summary, universe: Universe, path: str) -> set[str]:
+def _identities(summary: FileSummary, table: SymbolTable, path: str) -> set[str]:
     """All symbols that a file's facts may name."""
-    listed = {identity for found in universe.references.get(path, {}).values() for identity in found}
+    listed = {identity for found in table.references.get(path, {}).values() for identity in found}
     return listed | {identity for identity, _, _ in summary.named}
 
 
-def _renamed(old: Assembly, new: Assembly, compared: Comparison) -> set[str]:
+def _renamed(old: FactAssembly, new: FactAssembly, diff: IndexDiff) -> set[str]:
     """The symbols that the facts call otherwise now."""
-    before, after = old.universe, new.universe
+    before, after = old.table, new.table
     found = set()
     for identity in before.known() | after.known():
         was, now = before.target(identity), after.target(identity)
-        same = was == now if isinstance(was, str) else compared.target(was) == now
+        same = was == now if isinstance(was, str) else diff.target(was) == now
         if not same or before.label(identity) != after.label(identity):
             found.add(identity)
     return found
 
 
-def _relates_otherwise(old: Assembly, new: Assembly, compared: Comparison, path: str) -> bool:
+def _relates_otherwise(old: FactAssembly, new: FactAssembly, diff: IndexDiff, path: str) -> bool:
     if old.declarations.get(path, {}) != new.declarations.get(path, {}):
         return True
-    was = {
-        (kind, compared.target(source), compared.target(aim))
-        for kind, source, aim in old.relations.get(path, ())
-    }
+    was = {(kind, diff.target(source), diff.target(aim)) for kind, source, aim in old.relations.get(path, ())}
     return was != new.relations.get(path, set())

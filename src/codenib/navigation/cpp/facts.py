@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
-from codenib.navigation.cpp.clangd.answers import Asked, FileAnswers
-from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, Place
-from codenib.navigation.cpp.clangd.universe import Target, Universe
-from codenib.navigation.cpp.nodes import OF_INDEX, Start, Wanted, nodes_of
+from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
+from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
+from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
+from codenib.navigation.cpp.nodes import OF_INDEX, Start, TargetedPlace, nodes_of
 from codenib.navigation.cpp.tokens import TokenKind
 
 ENCODING = "utf-16"
@@ -27,17 +27,17 @@ _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class FileSummary:
     """What other files' facts need of one file's answers."""
 
     path: str
-    macros: tuple[tuple[str, str, Place], ...]  # identity, name and place
-    places: frozenset[tuple[Place, int]]  # of definitions, with the end of the name
-    named: tuple[tuple[str, str, Place | None], ...]  # identity, name and where the file sees it
+    macros: tuple[tuple[str, str, ClangdPlace], ...]  # identity, name and place
+    places: frozenset[tuple[ClangdPlace, int]]  # of definitions, with the end of the name
+    named: tuple[tuple[str, str, ClangdPlace | None], ...]  # identity, name and where the file sees it
     size: int  # names that were asked at
 
 
-def summary_of(file: FileAnswers) -> Summary:
+def summary_of(file: FileAnswers) -> FileSummary:
     macros = {
         (asked.symbols[0], asked.token.text, asked.definitions[0][0])
         for asked in file.asked
@@ -47,33 +47,33 @@ def summary_of(file: FileAnswers) -> Summary:
         pair for asked in file.asked if asked.token.kind is not TokenKind.HEADER for pair in asked.definitions
     }
     named = tuple((identity, each.name, each.place) for identity, each in file.symbols.items())
-    return Summary(file.path, tuple(sorted(macros, key=repr)), frozenset(places), named, len(file.asked))
+    return FileSummary(file.path, tuple(sorted(macros, key=repr)), frozenset(places), named, len(file.asked))
 
 
-class Assembly:
+class FactAssembly:
     """All files' answers together: who refers to what decides which places need a node."""
 
-    def __init__(self, universe: Universe, files: Iterable[Summary]) -> None:
-        self.universe = universe
+    def __init__(self, table: SymbolTable, files: Iterable[FileSummary]) -> None:
+        self.table = table
         files = list(files)
         for file in files:
             for identity, name, place in file.macros:
-                universe.add_macro(identity, name, place)
-        universe.name_all()
+                table.add_macro(identity, name, place)
+        table.name_all()
         #: Of each file: places that need a node, relations, and declarations of methods that override.
-        self.wanted: dict[str, dict[Start, Wanted]] = defaultdict(dict)
+        self.targeted: dict[str, dict[Start, TargetedPlace]] = defaultdict(dict)
         self.relations: dict[str, set[tuple[str, Target, Target]]] = defaultdict(set)
         self.declarations: dict[str, dict[Start, list[str]]] = defaultdict(dict)
         self._relate()
-        for identity, symbol in universe.symbols.items():
-            for home in universe.places(identity):
+        for identity, symbol in table.symbols.items():
+            for home in table.places(identity):
                 self._want(home, home[2] + len(symbol.name), OF_INDEX.get(symbol.kind, ""), symbol.name)
         for file in files:
             self._want_answers(file)
 
     def facts(self, file: FileAnswers) -> dict[str, Any]:
         """What the line of one file says."""
-        nodes = nodes_of(file, self.wanted[file.path])
+        nodes = nodes_of(file, self.targeted[file.path])
         table = _Table()
         self._occurrences(file, {(int(node[7]), int(node[8])) for node in nodes}, table)
         relations = [
@@ -85,7 +85,7 @@ class Assembly:
 
     def _want(self, place: tuple[str, int, int], end_column: int, kind: str, name: str) -> None:
         path, line, column = place
-        held = self.wanted[path].get((line, column))
+        held = self.targeted[path].get((line, column))
         if (
             held is None
             or (not held.kind and kind)
@@ -94,50 +94,50 @@ class Assembly:
                 and (name, kind, end_column) < (held.name, held.kind, held.end_column)
             )
         ):
-            self.wanted[path][line, column] = Wanted(end_column, kind, name)
+            self.targeted[path][line, column] = TargetedPlace(end_column, kind, name)
 
-    def _want_answers(self, file: Summary) -> None:
-        universe = self.universe
+    def _want_answers(self, file: FileSummary) -> None:
+        table = self.table
         for place, end in file.places:
-            found = universe.locate(place)
+            found = table.locate(place)
             if found is not None:
                 self._want(found, end, "", "")
         for identity, name, seen in file.named:
-            home = universe.locate(seen)
-            if home is not None and not universe.is_indexed(identity):
+            home = table.locate(seen)
+            if home is not None and not table.is_indexed(identity):
                 self._want(home, home[2] + len(name), "", name)
 
     def _relate(self) -> None:
         """Relations of types and of methods. Clangd adds to the references of a method those of all that it
         overrides, and the declarations of what overrides it directly."""
-        universe = self.universe
+        table = self.table
         bases: dict[str, set[str]] = defaultdict(set)
-        for subject, kind, other in sorted(universe.relations):
-            source, aim = universe.target(other), universe.target(subject)
+        for subject, kind, other in sorted(table.relations):
+            source, aim = table.target(other), table.target(subject)
             if kind == BASE_OF and isinstance(source, tuple):
                 self.relations[source[0]].add(("inherit", source, aim))
             elif kind == OVERRIDDEN_BY:
                 bases[other].add(subject)
                 if isinstance(source, tuple):
                     self.relations[source[0]].add(("override", source, aim))
-                for place in universe.places(other):
+                for place in table.places(other):
                     self.declarations[place[0]].setdefault(place[1:], []).append(other)
-                    self.relations[place[0]].add(("also", aim, _declarations_key(universe, other)))
+                    self.relations[place[0]].add(("also", aim, _declarations_key(table, other)))
         for identity in bases:
-            source = universe.target(identity)
+            source = table.target(identity)
             if isinstance(source, tuple):
                 for base in _all_bases(identity, bases):
-                    self.relations[source[0]].add(("also", source, universe.target(base)))
+                    self.relations[source[0]].add(("also", source, table.target(base)))
 
     def _occurrences(self, file: FileAnswers, starts: set[Start], table: _Table) -> None:
-        listed = self.universe.references.get(file.path, {})
-        scope = _FileScope(self.universe, file, listed)
+        listed = self.table.references.get(file.path, {})
+        scope = _FileScope(self.table, file, listed)
         rows = []
         for asked in file.asked:
             start = (asked.token.line, asked.token.column)
             keys = scope.keys(asked)
             keys |= {
-                _declarations_key(self.universe, identity)
+                _declarations_key(self.table, identity)
                 for identity in self.declarations[file.path].get(start, ())
             }
             asks = scope.asks(asked)
@@ -150,17 +150,17 @@ class Assembly:
         known = {(asked.token.line, asked.token.column) for asked in file.asked}
         for (line, column), identities in listed.items():
             if (line, column) not in known:
-                keys = {self.universe.target(identity) for identity in identities}
+                keys = {self.table.target(identity) for identity in identities}
                 rows.append((line, column, line, column + 1, _INEXACT, -1, table.list(keys), -1))
         for row in sorted(rows):
             table.occurrences.extend(row)
 
-    def _definitions(self, asked: Asked) -> Iterable[Target]:
-        universe = self.universe
+    def _definitions(self, asked: TokenAnswer) -> Iterable[Target]:
+        table = self.table
         for place, _ in asked.definitions:
-            found = universe.locate(place)
+            found = table.locate(place)
             if found is None:
-                outside = [universe.target(identity) for identity in asked.symbols]
+                outside = [table.target(identity) for identity in asked.symbols]
                 yield from [name for name in outside if isinstance(name, str)] or [
                     _outside(place, asked.token.text)
                 ]
@@ -173,8 +173,8 @@ class Assembly:
 class _FileScope:
     """What tokens of one file are occurrences of, and what references asked there collects."""
 
-    def __init__(self, universe: Universe, file: FileAnswers, listed: Mapping[Start, Sequence[str]]) -> None:
-        self._universe = universe
+    def __init__(self, table: SymbolTable, file: FileAnswers, listed: Mapping[Start, Sequence[str]]) -> None:
+        self._table = table
         self._file = file
         self._listed = listed
         self._own: dict[Start, list[str]] = defaultdict(list)
@@ -185,29 +185,29 @@ class _FileScope:
                     self._own[place].append(identity)
                     self._differ.add(identity)
 
-    def keys(self, asked: Asked) -> set[Target]:
+    def keys(self, asked: TokenAnswer) -> set[Target]:
         start = (asked.token.line, asked.token.column)
-        keys: set[Target] = {self._universe.target(identity) for identity in self._listed.get(start, ())}
+        keys: set[Target] = {self._table.target(identity) for identity in self._listed.get(start, ())}
         return keys | {self._here(identity) for identity in self._own.get(start, ())}
 
-    def asks(self, asked: Asked) -> set[Target]:
-        universe = self._universe
+    def asks(self, asked: TokenAnswer) -> set[Target]:
+        table = self._table
         asks: set[Target] = {
-            universe.target(identity) for identity in asked.symbols if universe.is_indexed(identity)
+            table.target(identity) for identity in asked.symbols if table.is_indexed(identity)
         }
         return asks | {self._here(identity) for identity in asked.symbols if identity in self._differ}
 
     def _here(self, identity: str) -> Target:
         """The key of a symbol for those who ask in this file alone."""
         named = self._file.symbols[identity]
-        home = self._universe.locate(named.place)
-        if home is not None and home[0] == self._file.path and not self._universe.is_indexed(identity):
+        home = self._table.locate(named.place)
+        if home is not None and home[0] == self._file.path and not self._table.is_indexed(identity):
             return home
         label = f"{named.name}#macro" if named.is_macro else f"{named.scope}{named.name}#{identity}"
         return f"in:{self._file.path}:{label}"
 
 
-def _roles(file: FileAnswers, asked: Asked, *, declares: bool) -> int:
+def _roles(file: FileAnswers, asked: TokenAnswer, *, declares: bool) -> int:
     token = asked.token
     if token.kind is TokenKind.HEADER:
         return _IMPORT | _INEXACT
@@ -253,8 +253,8 @@ class _Table:
         return self._of_list[found]
 
 
-def _declarations_key(universe: Universe, identity: str) -> str:
-    return f"declarations:{universe.label(identity)}"
+def _declarations_key(table: SymbolTable, identity: str) -> str:
+    return f"declarations:{table.label(identity)}"
 
 
 def _all_bases(identity: str, bases: dict[str, set[str]]) -> set[str]:
@@ -268,5 +268,5 @@ def _all_bases(identity: str, bases: dict[str, set[str]]) -> set[str]:
     return found
 
 
-def _outside(place: Place, text: str) -> str:
+def _outside(place: ClangdPlace, text: str) -> str:
     return f"{PurePosixPath(place.path).name}#{text}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from codenib.navigation.cpp.clangd.answers import Asked, FileAnswers
+from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.tokens import TokenKind
 
 LOCAL = 1
@@ -36,7 +36,7 @@ Start = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TargetedPlace:
     """A place of the file that is a target somewhere: its name's end, and what the index knows of it."""
 
     end_column: int
@@ -54,11 +54,11 @@ class _Node:
     local: bool
 
 
-def nodes_of(file: FileAnswers, wanted: Mapping[Start, Wanted]) -> list[list[str | int]]:
-    """The nodes in source order, parents first; each wanted place is the name of one."""
+def nodes_of(file: FileAnswers, targeted: Mapping[Start, TargetedPlace]) -> list[list[str | int]]:
+    """The nodes in source order, parents first; each targeted place is the name of one."""
     tokens = {(asked.token.line, asked.token.column): asked for asked in file.asked}
-    found = {node.start: node for node in _outlined(file, wanted, tokens)}
-    for start, want in wanted.items():
+    found = {node.start: node for node in _outlined(file, targeted, tokens)}
+    for start, want in targeted.items():
         if start not in found:
             found[start] = _extra(start, want, tokens.get(start))
     order = sorted(found.values(), key=lambda node: (node.range[:2], _minus(node.range[2:]), node.start))
@@ -81,13 +81,13 @@ def _minus(end: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _outlined(
-    file: FileAnswers, wanted: Mapping[Start, Wanted], tokens: Mapping[Start, Asked]
+    file: FileAnswers, targeted: Mapping[Start, TargetedPlace], tokens: Mapping[Start, TokenAnswer]
 ) -> Iterator[_Node]:
     # Reversed, so that of several declarations with one name token (made by a macro) the outermost stays.
     for item in reversed(file.outline):
         line, column, end_line, end_column = item.name_range
         asked = tokens.get((line, column))
-        known = wanted.get((line, column))
+        known = targeted.get((line, column))
         kind = (known.kind if known else "") or _OF_OUTLINE.get(item.kind, "variable")
         named = asked is not None and asked.token.kind is TokenKind.NAME
         name = asked.token.text if asked is not None and named else item.name
@@ -96,7 +96,7 @@ def _outlined(
         yield _Node(name, kind, item.range, (line, column), end_column, False)
 
 
-def _extra(start: Start, want: Wanted, asked: Asked | None) -> _Node:
+def _extra(start: Start, want: TargetedPlace, asked: TokenAnswer | None) -> _Node:
     line, column = start
     kind = want.kind or (_OF_STYLE.get(asked.style, "variable") if asked else "variable")
     end = want.end_column

@@ -12,21 +12,21 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from codenib.navigation.cpp.clangd.answers import Asked, Definitions, FileAnswers, Named
-from codenib.navigation.cpp.clangd.shards import Place, Shard
-from codenib.navigation.cpp.clangd.universe import Universe
-from codenib.navigation.cpp.compare import Comparison
+from codenib.navigation.cpp.clangd.answers import Definitions, FileAnswers, NamedSymbol, TokenAnswer
+from codenib.navigation.cpp.clangd.shards import ClangdPlace, Shard
+from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.edits import FileEdit, Macros, edit_of, words
+from codenib.navigation.cpp.index_diff import IndexDiff
 from codenib.navigation.cpp.tokens import TokenKind
 
 Texts = Mapping[str, str]
 
 
-class _Differs(Exception):
+class _CannotReuse(Exception):
     """The file has to be asked again."""
 
 
-class Edits:
+class HeaderEdits:
     """The edits of files that stayed, by full path. `before` and `after` are the texts of all files."""
 
     def __init__(self, root: Path, changed: Collection[str], before: Texts, after: Texts) -> None:
@@ -52,31 +52,31 @@ class Edits:
         names = set().union(*(edit.names for edit in concern))
         return not names or names.isdisjoint(words(text))
 
-    def add_declared(self, shards: Iterable[Shard], universe: Universe, texts: Texts, *, new: bool) -> None:
+    def add_declared(self, shards: Iterable[Shard], table: SymbolTable, texts: Texts, *, new: bool) -> None:
         """Note what the edited tokens declare, by the index before or after the edit."""
         for shard in shards:
             edit = self.files.get(shard.path)
-            path = universe.inside(shard.path)
+            path = table.inside(shard.path)
             if edit is None or path is None:
                 continue
             touched = edit.new if new else edit.old
             for identity, place in shard.declared:
                 if (place.line, place.column) in touched:
-                    edit.names.add(_plain_name(universe, identity))
+                    edit.names.add(_plain_name(table, identity))
             for symbol in shard.symbols:
                 for spot in (symbol.definition, symbol.declaration):
                     if spot is not None and spot.path == shard.path and (spot.line, spot.column) in touched:
                         edit.names.add(symbol.name)
-            edit.names |= _silent(touched, universe.references.get(path, {}), texts[path])
+            edit.names |= _silent(touched, table.references.get(path, {}), texts[path])
             edit.names.discard("")
 
 
-class Reuse:
+class AnswerReuse:
     """Carries answers over an edit."""
 
-    def __init__(self, edits: Edits, compared: Comparison, old: Universe, new: Universe) -> None:
+    def __init__(self, edits: HeaderEdits, diff: IndexDiff, old: SymbolTable, new: SymbolTable) -> None:
         self._edits = edits
-        self._compared = compared
+        self._diff = diff
         self._old = old
         self._new = new
 
@@ -85,15 +85,15 @@ class Reuse:
         if not self._edits.may_stand(included, text):
             return None
         try:
-            return _Carrier(self._edits, self._compared, self._renamed(file), included, self._new).carry(file)
-        except _Differs:
+            return _FileReuse(self._edits, self._diff, self._renamed(file), included, self._new).carry(file)
+        except _CannotReuse:
             return None
 
     def _renamed(self, file: FileAnswers) -> dict[str, str]:
         """Which symbols have another identity: that of macros and nameless types has their place in it."""
         before, after = (side.references.get(file.path, {}) for side in (self._old, self._new))
         if before.keys() != after.keys():
-            raise _Differs
+            raise _CannotReuse
         found: dict[str, str] = {}
         for start, was in before.items():
             now = after[start]
@@ -101,12 +101,12 @@ class Reuse:
                 continue
             gone, came = set(was) - set(now), set(now) - set(was)
             if len(gone) != len(came) or len(gone) > 1:
-                raise _Differs
+                raise _CannotReuse
             for one, other in zip(gone, came, strict=True):
                 if found.setdefault(one, other) != other or not self._alike(file, one, other):
-                    raise _Differs
+                    raise _CannotReuse
         if len(set(found.values())) != len(found):
-            raise _Differs
+            raise _CannotReuse
         return found
 
     def _alike(self, file: FileAnswers, one: str, other: str) -> bool:
@@ -117,19 +117,19 @@ class Reuse:
         return (was.name, was.kind, was.scope) == (now.name, now.kind, now.scope)
 
 
-class _Carrier:
+class _FileReuse:
     """Carries one file's answers."""
 
     def __init__(
         self,
-        edits: Edits,
-        compared: Comparison,
+        edits: HeaderEdits,
+        diff: IndexDiff,
         renamed: Mapping[str, str],
         included: Collection[str],
-        new: Universe,
+        new: SymbolTable,
     ) -> None:
         self._edits = edits
-        self._compared = compared
+        self._diff = diff
         self._renamed = renamed
         self._included = included
         self._new = new
@@ -147,18 +147,18 @@ class _Carrier:
         )
 
     def _identity(self, identity: str) -> str:
-        if identity not in self._renamed and identity in self._compared.symbols:
-            raise _Differs
+        if identity not in self._renamed and identity in self._diff.symbols:
+            raise _CannotReuse
         return self._renamed.get(identity, identity)
 
-    def _named(self, identity: str, named: Named) -> Named:
+    def _named(self, identity: str, named: NamedSymbol) -> NamedSymbol:
         if named.place is None or named.place.path not in self._edits.files:
             return named
         if named.is_macro and identity not in self._renamed and not self._new.is_indexed(identity):
-            raise _Differs  # its identity has its offset in it, and nothing says which that is now
+            raise _CannotReuse  # its identity has its offset in it, and nothing says which that is now
         return replace(named, place=self._place(named.place))
 
-    def _asked(self, one: Asked) -> Asked:
+    def _asked(self, one: TokenAnswer) -> TokenAnswer:
         if one.token.kind is TokenKind.HEADER:
             return one
         symbols = tuple(sorted(self._renamed.get(identity, identity) for identity in one.symbols))
@@ -177,28 +177,28 @@ class _Carrier:
         order = tuple(sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1])))
         return definitions if order == definitions else order
 
-    def _place(self, place: Place) -> Place:
+    def _place(self, place: ClangdPlace) -> ClangdPlace:
         """Where a place is now: by its token where the file reads that itself, else by the index."""
         edit = self._edits.files.get(place.path)
         if edit is None:
-            if place in self._compared.places:
-                raise _Differs
+            if place in self._diff.places:
+                raise _CannotReuse
             return place
-        indexed = self._compared.moved.get(place)
+        indexed = self._diff.moved.get(place)
         if self._new.inside(place.path) not in self._included:
-            if indexed is None or place in self._compared.places:
-                raise _Differs
+            if indexed is None or place in self._diff.places:
+                raise _CannotReuse
             return indexed
         start = edit.now((place.line, place.column))
         if start is None:
-            raise _Differs
-        now = Place(place.path, *start)
-        if place in self._compared.moved and indexed != now:
-            raise _Differs
+            raise _CannotReuse
+        now = ClangdPlace(place.path, *start)
+        if place in self._diff.moved and indexed != now:
+            raise _CannotReuse
         return now
 
 
-def keywords(file: FileAnswers) -> list[Asked]:
+def keywords(file: FileAnswers) -> list[TokenAnswer]:
     """The answers that depend on types alone."""
     return [one for one in file.asked if one.token.kind is TokenKind.KEYWORD]
 
@@ -211,6 +211,6 @@ def _silent(touched: set[tuple[int, int]], listed: Iterable[tuple[int, int]], te
     return found.union(*(words(lines[line]) for line in {line for line, _ in touched} - heard))
 
 
-def _plain_name(universe: Universe, identity: str) -> str:
-    symbol = universe.symbols.get(identity)
+def _plain_name(table: SymbolTable, identity: str) -> str:
+    symbol = table.symbols.get(identity)
     return symbol.name if symbol is not None else ""

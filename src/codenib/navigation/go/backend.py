@@ -15,7 +15,7 @@ from typing import Any
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import ResidentEngine
-from codenib.navigation.tools.locate import Tool, Toolbox
+from codenib.navigation.tools.locate import ExternalTool, Toolbox
 
 _TOOL = "go-facts"
 _INSTALL = "codenib tools install go"
@@ -105,7 +105,7 @@ def _path_of(line: bytes) -> str:
 class _Run:
     """One run of the program over one checkout."""
 
-    def __init__(self, tool: Tool, root: Path) -> None:
+    def __init__(self, tool: ExternalTool, root: Path) -> None:
         self._command = [*tool.command, str(root)]
         self._root = root
         self._tail: deque[str] = deque(maxlen=5)

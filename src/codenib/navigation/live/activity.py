@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from codenib.navigation.live.rpc import Listener
+from codenib.navigation.live.rpc import ServerListener
 from codenib.navigation.live.servers import Json, Options, Server
 
 _AFTER_MARKER_S = 1.0
@@ -71,7 +71,7 @@ def _leave() -> None:
     """Most servers need no help to get on."""
 
 
-class Activity(Listener):
+class ServerActivity(ServerListener):
     """Follows one server: its progress, its state, and how long it has been quiet."""
 
     def __init__(self, root: Path, server: Server, settings: Options) -> None:

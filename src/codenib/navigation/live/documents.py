@@ -9,7 +9,7 @@ from typing import Protocol
 
 from codenib.core.errors import InputError
 from codenib.navigation.live.servers import Server
-from codenib.navigation.live.text import SourceText, Texts
+from codenib.navigation.live.text import DiskTexts, SourceText
 
 _OPEN = 64  # servers hold the syntax tree of every open file
 
@@ -21,7 +21,7 @@ class Notify(Protocol):
 
 
 @dataclass(slots=True)
-class Document:
+class OpenDocument:
     """An open file: the text that the server has. `pinned` ones stay open: disk and index differ there."""
 
     uri: str
@@ -30,20 +30,20 @@ class Document:
     pinned: bool = False
 
 
-class Documents:
+class OpenDocuments:
     """The open files of one server. Not for several threads."""
 
-    def __init__(self, root: Path, server: Server, texts: Texts, notify: Notify) -> None:
+    def __init__(self, root: Path, server: Server, texts: DiskTexts, notify: Notify) -> None:
         self._root = root
         self._server = server
         self._texts = texts
         self._notify = notify
-        self._open: OrderedDict[str, Document] = OrderedDict()
+        self._open: OrderedDict[str, OpenDocument] = OrderedDict()
 
     def __contains__(self, path: str) -> bool:
         return path in self._open
 
-    def open(self, path: str, *, pinned: bool = False) -> tuple[Document, bool]:
+    def open(self, path: str, *, pinned: bool = False) -> tuple[OpenDocument, bool]:
         """Open a file, or bring it up to date; the document, and whether the server was told anything."""
         language = self._server.language_id(path)
         if language is None:
@@ -57,7 +57,7 @@ class Documents:
             self._open.move_to_end(path)
             known.pinned = known.pinned or pinned
             return known, self._update(known, text)
-        document = Document((self._root / path).as_uri(), 1, text, pinned)
+        document = OpenDocument((self._root / path).as_uri(), 1, text, pinned)
         self._open[path] = document
         item = {"uri": document.uri, "languageId": language, "version": 1, "text": text.text}
         self._notify("textDocument/didOpen", {"textDocument": item})
@@ -75,7 +75,7 @@ class Documents:
         for other in [name for name, document in self._open.items() if name != path and not document.pinned]:
             self.close(other)
 
-    def refresh(self) -> list[Document]:
+    def refresh(self) -> list[OpenDocument]:
         """Bring every open file up to date with the disk; those that changed. Removed ones are closed."""
         updated = []
         for path, document in list(self._open.items()):
@@ -86,7 +86,7 @@ class Documents:
                 updated.append(document)
         return updated
 
-    def _update(self, document: Document, text: SourceText) -> bool:
+    def _update(self, document: OpenDocument, text: SourceText) -> bool:
         if text.data == document.text.data:
             return False
         document.version += 1

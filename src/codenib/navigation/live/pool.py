@@ -9,8 +9,8 @@ from pathlib import Path
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.navigation.live.provider import LiveProvider
-from codenib.navigation.live.servers import SERVERS, Server, found_places
-from codenib.navigation.live.session import Times
+from codenib.navigation.live.servers import SERVERS, Server, tool_paths
+from codenib.navigation.live.session import Timeouts
 from codenib.navigation.live.worktree import Changes
 from codenib.navigation.tools.locate import Toolbox
 
@@ -21,7 +21,7 @@ class ServerPool:
     def __init__(
         self,
         tools: Toolbox,
-        times: Times | None = None,
+        times: Timeouts | None = None,
         servers: Mapping[str, Server] = SERVERS,
         *,
         watch: bool = True,
@@ -29,7 +29,7 @@ class ServerPool:
         """Without `watch` the caller reports what changes on disk, by `changed`."""
         self._watch = watch
         self._tools = tools
-        self._times = times or Times()
+        self._times = times or Timeouts()
         self._servers = servers
         self._providers: dict[tuple[Path, str, bool], LiveProvider] = {}
         self._lock = threading.Lock()
@@ -82,7 +82,7 @@ class ServerPool:
         if server is None:
             raise InputError(f"no language server is known for {group!r}", hint="codenib tools")
         command = self._tools.require(server.tool).command
-        every = {**found_places(server, self._tools), **places}
+        every = {**tool_paths(server, self._tools), **places}
         return LiveProvider(
             root, server, command, places=every, trusted=trusted, times=self._times, watch=self._watch
         )

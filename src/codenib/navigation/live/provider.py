@@ -19,10 +19,10 @@ from typing import TypeVar
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
-from codenib.navigation.live.results import Found, Symbol
+from codenib.navigation.live.results import DocumentSymbol, LiveLocations
 from codenib.navigation.live.rpc import ServerDied, ServerSlow
 from codenib.navigation.live.servers import Server, launch_of
-from codenib.navigation.live.session import Ask, Effect, Session, Times
+from codenib.navigation.live.session import LanguageServerSession, LiveRequest, SyncEffect, Timeouts
 from codenib.navigation.live.worktree import Changes
 
 # As the paper's replay: at least two rounds of the same requests, at most eight, until two agree.
@@ -64,7 +64,7 @@ class LiveProvider:
         watch: bool = True,
         member: Callable[[str], bool] = _every_path,
         folder: Path | None = None,
-        times: Times | None = None,
+        times: Timeouts | None = None,
     ) -> None:
         self.root = root.resolve()
         self.server = server
@@ -74,9 +74,9 @@ class LiveProvider:
         self._watch = watch
         self._member = member
         self._folder = folder
-        self._times = times or Times()
+        self._times = times or Timeouts()
         self._lock = threading.RLock()
-        self._session: Session | None = None
+        self._session: LanguageServerSession | None = None
         self._running_in = self.root
         self._stopped = threading.Event()
         self._stopped.set()
@@ -101,19 +101,19 @@ class LiveProvider:
         session = self._session
         return session.connection.pid if session is not None and session.connection.alive else None
 
-    def definition(self, position: Position) -> Found:
+    def definition(self, position: Position) -> LiveLocations:
         """Where what stands at `position` is defined."""
-        return self._answer(Ask("definition", position))
+        return self._answer(LiveRequest("definition", position))
 
-    def references(self, position: Position, *, declaration: bool = True) -> Found:
+    def references(self, position: Position, *, declaration: bool = True) -> LiveLocations:
         """Where what stands at `position` is used; with `declaration`, where it is declared too."""
-        return self._answer(Ask("references", position, declaration))
+        return self._answer(LiveRequest("references", position, declaration))
 
-    def document_symbols(self, path: str) -> tuple[Symbol, ...]:
+    def document_symbols(self, path: str) -> tuple[DocumentSymbol, ...]:
         """The declarations of a file."""
         _inside(path)
 
-        def ask() -> tuple[Symbol, ...]:
+        def ask() -> tuple[DocumentSymbol, ...]:
             with self._lock:
                 session = self._synced(path)
             return session.symbols(path)
@@ -123,13 +123,13 @@ class LiveProvider:
     def start(self) -> None:
         """Start the server now, not with the first request."""
 
-        def attempt() -> Session:
+        def attempt() -> LanguageServerSession:
             with self._lock:
                 return self._synced(None)
 
         self._survive(attempt)
 
-    def warm_up(self, asks: Sequence[Ask]) -> WarmUp:
+    def warm_up(self, asks: Sequence[LiveRequest]) -> WarmUp:
         """Ask the same in rounds until the answers are stable; a server that has settled does it again."""
         begin = monotonic()
 
@@ -177,10 +177,10 @@ class LiveProvider:
         """Wait until no server runs, as when it was idle for long enough."""
         return self._stopped.wait(timeout_s)
 
-    def _answer(self, ask: Ask) -> Found:
+    def _answer(self, ask: LiveRequest) -> LiveLocations:
         _inside(ask.position.path)
 
-        def attempt() -> Found:
+        def attempt() -> LiveLocations:
             with self._lock:
                 session = self._synced(ask.position.path)
                 if not self._warm:
@@ -227,7 +227,7 @@ class LiveProvider:
                 self._stop(gently=False)
             return current
 
-    def _synced(self, path: str | None) -> Session:
+    def _synced(self, path: str | None) -> LanguageServerSession:
         """The running server, told of all changes on disk, with `path` open. The lock is held."""
         session = self._session or self._start()
         if not session.connection.alive:
@@ -236,23 +236,23 @@ class LiveProvider:
         self._told = Changes()
         if self._watch or changes:
             effect = session.sync(changes)
-            if effect is Effect.RESTART:
+            if effect is SyncEffect.RESTART:
                 self._stop()
                 session = self._start()
-            elif effect is Effect.COLD:
+            elif effect is SyncEffect.COLD:
                 self._chill()
         if path is not None:
             session.open(path)
         return session
 
-    def _start(self) -> Session:
+    def _start(self) -> LanguageServerSession:
         if self._closed:
             raise self._is_closed()
         folder = self._folder or Path(tempfile.mkdtemp(prefix="codenib-live-"))
         try:
             folder.mkdir(parents=True, exist_ok=True)
             places = {**self._borrowed(folder), **self._places}
-            session = Session(
+            session = LanguageServerSession(
                 self.root,
                 self.server,
                 launch_of(self.server, self._command, places, trusted=self._trusted),
@@ -304,9 +304,11 @@ class LiveProvider:
         self._warm = False
         self._cold_until = monotonic() + self._times.settle_s
 
-    def _settle(self, session: Session, asks: Sequence[Ask]) -> tuple[int, list[Found]]:
+    def _settle(
+        self, session: LanguageServerSession, asks: Sequence[LiveRequest]
+    ) -> tuple[int, list[LiveLocations]]:
         """Ask in rounds until two in a row agree; the number of rounds and the last answers."""
-        answers: list[Found] = []
+        answers: list[LiveLocations] = []
         rounds, same, ready = 0, False, True
         while ready and rounds < _MOST_ROUNDS and not (same and rounds >= _LEAST_ROUNDS):
             left_s = max(self._cold_until - monotonic(), 0.0)
@@ -316,7 +318,7 @@ class LiveProvider:
         self._warm = same and ready and rounds >= _LEAST_ROUNDS
         return rounds, [replace(found, settled=self._warm) for found in answers]
 
-    def _stop_when_idle(self, session: Session) -> None:
+    def _stop_when_idle(self, session: LanguageServerSession) -> None:
         left_s = self._times.idle_s
         while not session.ended.wait(left_s):
             with self._lock:

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from codenib.core.navigation import Location
-from codenib.navigation.live.text import Encoding, SourceText, Texts
+from codenib.navigation.live.text import DiskTexts, Encoding, SourceText
 
 # The protocol's numbers, from 1.
 _KINDS = (
@@ -21,7 +21,7 @@ _KINDS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LiveLocations:
     """What a definition or reference request returned.
 
     `outside` counts locations that are not in the repository; `stale` those that no longer exist on disk.
@@ -35,7 +35,7 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
+class DocumentSymbol:
     """A declaration of a file: `location` is all of it, `selection` its name where the server says that.
 
     `container` is the name of what holds it, from servers that give a flat list.
@@ -46,7 +46,7 @@ class Symbol:
     location: Location
     selection: Location
     container: str = ""
-    children: tuple[Symbol, ...] = ()
+    children: tuple[DocumentSymbol, ...] = ()
 
 
 class _Point(msgspec.Struct, frozen=True):
@@ -59,7 +59,7 @@ class _Range(msgspec.Struct, frozen=True):
     end: _Point
 
 
-class _Place(msgspec.Struct, rename="camel"):
+class _WireLocation(msgspec.Struct, rename="camel"):
     """A Location or a LocationLink."""
 
     uri: str = ""
@@ -68,35 +68,37 @@ class _Place(msgspec.Struct, rename="camel"):
     target_selection_range: _Range | None = None
 
 
-class _Symbol(msgspec.Struct, rename="camel"):
+class _WireSymbol(msgspec.Struct, rename="camel"):
     """A DocumentSymbol or a SymbolInformation."""
 
     name: str
     kind: int
     range: _Range | None = None
     selection_range: _Range | None = None
-    location: _Place | None = None
+    location: _WireLocation | None = None
     container_name: str | None = None
-    children: list[_Symbol] | None = None
+    children: list[_WireSymbol] | None = None
 
 
-_places = msgspec.json.Decoder(list[_Place] | _Place | None)
-_symbols = msgspec.json.Decoder(list[_Symbol] | None)
+_places = msgspec.json.Decoder(list[_WireLocation] | _WireLocation | None)
+_symbols = msgspec.json.Decoder(list[_WireSymbol] | None)
 
 
-class Reader:
+class ResponseReader:
     """Turns a server's answers into values, for one root and position encoding."""
 
-    def __init__(self, root: Path, texts: Texts, encoding: Encoding, member: Callable[[str], bool]) -> None:
+    def __init__(
+        self, root: Path, texts: DiskTexts, encoding: Encoding, member: Callable[[str], bool]
+    ) -> None:
         self._root = root
         self._texts = texts
         self._encoding = encoding
         self._member = member
 
-    def found(self, raw: msgspec.Raw) -> Found:
+    def found(self, raw: msgspec.Raw) -> LiveLocations:
         """The locations of a definition or reference answer; MsgspecError when it is none."""
         places = _places.decode(raw)
-        rows = [places] if isinstance(places, _Place) else places or []
+        rows = [places] if isinstance(places, _WireLocation) else places or []
         texts: dict[str, SourceText | None] = {}
         inside: set[Location] = set()
         outside: set[tuple[str, _Range | None]] = set()
@@ -115,20 +117,20 @@ class Reader:
                 stale += 1
             else:
                 inside.add(self._location(path, text, span))
-        return Found(tuple(sorted(inside)), len(outside), stale)
+        return LiveLocations(tuple(sorted(inside)), len(outside), stale)
 
-    def symbols(self, raw: msgspec.Raw, path: str) -> tuple[Symbol, ...]:
+    def symbols(self, raw: msgspec.Raw, path: str) -> tuple[DocumentSymbol, ...]:
         """The declarations of a file, in the server's order."""
         text = self._texts.read(path)
         if text is None:
             return ()
         return tuple(self._symbol(row, path, text) for row in _symbols.decode(raw) or [])
 
-    def _symbol(self, row: _Symbol, path: str, text: SourceText) -> Symbol:
+    def _symbol(self, row: _WireSymbol, path: str, text: SourceText) -> DocumentSymbol:
         span = row.range or (row.location.range if row.location else None)
         if span is None:
             raise msgspec.ValidationError(f"the symbol {row.name} has no range")
-        return Symbol(
+        return DocumentSymbol(
             row.name,
             _KINDS[row.kind - 1] if 0 < row.kind <= len(_KINDS) else "unknown",
             self._location(path, text, span),

@@ -89,7 +89,7 @@ class ErrorBody(msgspec.Struct):
     message: str = ""
 
 
-class Message(msgspec.Struct):
+class ServerMessage(msgspec.Struct):
     """Any message; the parts that only their reader understands stay as they came."""
 
     id: int | str | None = None
@@ -99,14 +99,14 @@ class Message(msgspec.Struct):
     error: ErrorBody | None = None
 
 
-def decode(body: bytes) -> Message:
+def decode(body: bytes) -> ServerMessage:
     """The message of a body."""
     try:
-        return msgspec.json.decode(body, type=Message)
+        return msgspec.json.decode(body, type=ServerMessage)
     except msgspec.MsgspecError:
         # Servers on Node write half of a surrogate pair as an escape, which strict JSON readers refuse.
         plain = json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8", "replace")
-        return msgspec.json.decode(plain, type=Message)
+        return msgspec.json.decode(plain, type=ServerMessage)
 
 
 class ServerDied(ProviderError):
@@ -135,7 +135,7 @@ class ServerRefused(ProviderError):
         self.reason = reason
 
 
-class Listener:
+class ServerListener:
     """What the server says on its own; called on the reading thread, so it must not block."""
 
     def notified(self, method: str, params: msgspec.Raw) -> None:
@@ -158,7 +158,7 @@ class Connection:
         command: Sequence[str],
         folder: Path,
         environment: Mapping[str, str],
-        listener: Listener,
+        listener: ServerListener,
     ) -> None:
         self.name = name
         self._listener = listener
@@ -287,7 +287,7 @@ class Connection:
         self._end(why)
         _close(self._process.stdout)
 
-    def _handle(self, message: Message) -> None:
+    def _handle(self, message: ServerMessage) -> None:
         if message.method is None:
             self._answered(message)
         elif message.id is None:
@@ -300,7 +300,7 @@ class Connection:
                 reply["error"] = {"code": METHOD_NOT_FOUND, "message": f"{message.method} is not supported"}
             self._outbox.put(frame(reply))
 
-    def _answered(self, message: Message) -> None:
+    def _answered(self, message: ServerMessage) -> None:
         with self._lock:
             future = self._waiting.pop(message.id, None) if isinstance(message.id, int) else None
         if future is None:

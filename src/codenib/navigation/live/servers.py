@@ -115,7 +115,7 @@ PYTHON = Server(
     # It runs the interpreter that it finds in the repository's virtual environment, which may be committed.
     untrusted_settings={"python": {"pythonPath": "{python}"}},
     project_files=frozenset({"pyproject.toml", "pyrightconfig.json", "py.typed"}),
-    lists=r"^Found \d+ source file|^No source files found",
+    lists=r"^LiveLocations \d+ source file|^No source files found",
 )
 TYPESCRIPT = Server(
     group="typescript",
@@ -199,7 +199,7 @@ def launch_of(
     return Launch((*command, *filter(None, arguments)), options, settings, environment)
 
 
-def found_places(server: Server, tools: Toolbox) -> dict[str, str]:
+def tool_paths(server: Server, tools: Toolbox) -> dict[str, str]:
     """The files of other tools that `server` needs; ProviderError when such a tool is missing."""
     return {name: str(tools.require(tool).folder / Path(path)) for name, tool, path in server.places}
 

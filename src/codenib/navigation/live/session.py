@@ -19,12 +19,12 @@ import msgspec
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.engines.priority import hurry
-from codenib.navigation.live.activity import Activity
-from codenib.navigation.live.documents import Document, Documents
-from codenib.navigation.live.results import Found, Reader, Symbol
+from codenib.navigation.live.activity import ServerActivity
+from codenib.navigation.live.documents import OpenDocument, OpenDocuments
+from codenib.navigation.live.results import DocumentSymbol, LiveLocations, ResponseReader
 from codenib.navigation.live.rpc import Connection, ServerRefused
 from codenib.navigation.live.servers import Launch, Server
-from codenib.navigation.live.text import ENCODINGS, Encoding, Texts, units_of
+from codenib.navigation.live.text import ENCODINGS, DiskTexts, Encoding, units_of
 from codenib.navigation.live.worktree import Changes, Worktree
 
 Method = Literal["definition", "references"]
@@ -55,7 +55,7 @@ _CAPABILITIES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ask:
+class LiveRequest:
     """One navigation request."""
 
     method: Method
@@ -66,7 +66,7 @@ class Ask:
 _TRUST = "codenib index --views graph --trust"
 
 
-class Effect(IntEnum):
+class SyncEffect(IntEnum):
     """What a change on disk means for the answers."""
 
     NONE = 0
@@ -84,7 +84,7 @@ class _Initialized(msgspec.Struct, rename="camel"):
 
 
 @dataclass(frozen=True, slots=True)
-class Times:
+class Timeouts:
     """How long to wait: for the start, an answer, a cancelled answer, to settle, unused before it stops."""
 
     start_s: float = 60.0
@@ -94,7 +94,7 @@ class Times:
     idle_s: float = 600.0
 
 
-class Session:
+class LanguageServerSession:
     """A running server. `sync` and the constructor belong to one thread at a time; asking does not."""
 
     def __init__(
@@ -104,51 +104,51 @@ class Session:
         launch: Launch,
         folder: Path,
         *,
-        times: Times,
+        times: Timeouts,
         trusted: bool,
         member: Callable[[str], bool],
     ) -> None:
         self.server = server
         self._root = root
         self._times = times
-        self._texts = Texts(root)
+        self._texts = DiskTexts(root)
         self.worktree = Worktree(root, server.watches)  # before the server reads anything
         if not trusted:
             self._check_trust()
-        self.activity = Activity(root, server, launch.settings)
+        self.activity = ServerActivity(root, server, launch.settings)
         self.connection = Connection(server.tool, launch.command, folder, launch.environment, self.activity)
         if server.idles:
             self.activity.nudge = partial(hurry, self.connection.pid)
-        self.documents = Documents(root, server, self._texts, self.connection.notify)
+        self.documents = OpenDocuments(root, server, self._texts, self.connection.notify)
         self.ended = threading.Event()
         self._launch = launch
         self._encoding: Encoding = "utf-16"
         self._member = member
-        self._reader = Reader(root, self._texts, self._encoding, member)
+        self._reader = ResponseReader(root, self._texts, self._encoding, member)
 
     def close(self, *, gently: bool = True) -> None:
         """End the server; it is gone when this returns."""
         self.connection.close(gently=gently)
         self.ended.set()
 
-    def sync(self, changes: Changes) -> Effect:
+    def sync(self, changes: Changes) -> SyncEffect:
         """Tell the server what changed on disk."""
         touched = (*changes.created, *changes.changed, *changes.removed)
         if any(map(self.server.starts_anew, touched)):
-            return Effect.RESTART
+            return SyncEffect.RESTART
         told = self.documents.refresh()
         if not changes:
             self._wait_taken_in(told)
-            return Effect.NONE
+            return SyncEffect.NONE
         if self.server.opens_changed:
             to_open = [path for path in (*changes.created, *changes.changed) if self._opens(path)]
             if len(to_open) > _OPENED_AT_ONCE:
-                return Effect.RESTART
+                return SyncEffect.RESTART
             told += [self.documents.open(path, pinned=True)[0] for path in to_open]
         self._tell_files(changes)
         self._wait_taken_in(told)
         cold = changes.created or changes.removed or any(map(self._is_project_file, touched))
-        return Effect.COLD if cold else Effect.NONE
+        return SyncEffect.COLD if cold else SyncEffect.NONE
 
     def open(self, path: str) -> None:
         """Open a file with its text on disk, or bring it up to date."""
@@ -156,7 +156,7 @@ class Session:
         if told:
             self._wait_taken_in([document])
 
-    def ask(self, ask: Ask) -> Found:
+    def ask(self, ask: LiveRequest) -> LiveLocations:
         """Send one request and read its answer."""
         params = self._place(ask.position)
         if ask.method == "references":
@@ -165,14 +165,14 @@ class Session:
             raw = self._request(f"textDocument/{ask.method}", params)
         except ServerRefused as error:
             if self.server.means_nothing(error.reason):
-                return Found()
+                return LiveLocations()
             raise
         try:
             return self._reader.found(raw)
         except msgspec.MsgspecError as error:
             raise self._unreadable(error) from error
 
-    def symbols(self, path: str) -> tuple[Symbol, ...]:
+    def symbols(self, path: str) -> tuple[DocumentSymbol, ...]:
         """The declarations of an open file."""
         uri = (self._root / path).as_uri()
         raw = self._request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
@@ -213,7 +213,7 @@ class Session:
         self.connection.notify("workspace/didChangeConfiguration", {"settings": self._launch.settings})
         self.activity.wait_listed(self._times.start_s)
         self._encoding = told.capabilities.position_encoding or told.offset_encoding or "utf-16"
-        self._reader = Reader(self._root, self._texts, self._encoding, self._member)
+        self._reader = ResponseReader(self._root, self._texts, self._encoding, self._member)
 
     def _place(self, position: Position) -> dict[str, object]:
         text = self._texts.read(position.path)
@@ -239,7 +239,7 @@ class Session:
         self.connection.notify("workspace/didChangeWatchedFiles", {"changes": events})
         self.activity.touch()
 
-    def _wait_taken_in(self, documents: Iterable[Document]) -> None:
+    def _wait_taken_in(self, documents: Iterable[OpenDocument]) -> None:
         if self.server.announces:
             for document in documents:
                 self.activity.wait_taken_in(document.uri, document.version, _TAKE_IN_S)

@@ -95,7 +95,7 @@ class SourceText:
         return column_of(self.lines[line], units, encoding) if line < len(self.lines) else 0
 
 
-class Texts:
+class DiskTexts:
     """The text of files as they are on disk now, read again when they changed. Safe for several threads."""
 
     def __init__(self, root: Path) -> None:

@@ -20,7 +20,7 @@ from codenib.navigation.rust.setup import (
     refuse_unsafe_settings,
     settings,
 )
-from codenib.navigation.tools.locate import Tool, Toolbox
+from codenib.navigation.tools.locate import ExternalTool, Toolbox
 
 #: The crates of rust-analyzer that the engine is built from; the live server is built from the same.
 ENGINE_VERSION = "0.0.331"
@@ -158,7 +158,7 @@ def _makes_macros(root: Path, path: Path) -> bool:
 class _Run:
     """One run of the engine over one checkout."""
 
-    def __init__(self, tool: Tool, root: Path, *, trusted: bool, target: Path) -> None:
+    def __init__(self, tool: ExternalTool, root: Path, *, trusted: bool, target: Path) -> None:
         self._command = [*tool.command, str(root), json.dumps(settings(root, trusted=trusted))]
         self._environment = {**os.environ, **environment(target, trusted=trusted)}
         self._root = root

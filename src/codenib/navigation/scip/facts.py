@@ -21,10 +21,10 @@ from codenib.navigation.scip.wire import (
     FORWARD,
     IMPORT,
     WRITE,
-    Document,
-    Index,
-    Information,
-    Occurrence,
+    ScipDocument,
+    ScipIndex,
+    ScipOccurrence,
+    SymbolInformation,
 )
 
 Place = tuple[int, int, int, int]
@@ -34,7 +34,7 @@ _HINT = "make the index again from the files as they are"
 _LOCAL_SUFFIXES = ("p", "[")
 
 
-def lower(index: Index, read: Read, files: Collection[str] | None = None) -> Iterator[bytes]:
+def lower(index: ScipIndex, read: Read, files: Collection[str] | None = None) -> Iterator[bytes]:
     """The line of each document, in path order; with `files`, of those alone.
 
     Raises `InputError` when the index does not fit the text: it was made of another state.
@@ -50,14 +50,14 @@ def lower(index: Index, read: Read, files: Collection[str] | None = None) -> Ite
         yield msgspec.json.encode(_File(document, places, text).facts())
 
 
-def _joined(index: Index, wanted: frozenset[str] | None) -> list[Document]:
+def _joined(index: ScipIndex, wanted: frozenset[str] | None) -> list[ScipDocument]:
     """The documents to lower, in path order; parts of one path joined."""
-    found: dict[str, Document] = {}
+    found: dict[str, ScipDocument] = {}
     for document in index.documents:
         if wanted is not None and document.path not in wanted:
             continue
         if (first := found.get(document.path)) is not None:
-            document = Document(
+            document = ScipDocument(
                 first.path,
                 first.encoding,
                 first.occurrences + document.occurrences,
@@ -71,7 +71,7 @@ def _joined(index: Index, wanted: frozenset[str] | None) -> list[Document]:
 class _Places:
     """Where each symbol is defined, over all documents."""
 
-    def __init__(self, documents: Sequence[Document], about: Sequence[Information]) -> None:
+    def __init__(self, documents: Sequence[ScipDocument], about: Sequence[SymbolInformation]) -> None:
         self.about = {one.symbol: one for one in about if not is_local(one.symbol)}
         self._places: dict[str, list[tuple[str, Place]]] = {}
         forward: dict[str, list[tuple[str, Place]]] = {}
@@ -109,7 +109,7 @@ class _Merged:
 class _File:
     """Builds the line of one document."""
 
-    def __init__(self, document: Document, places: _Places, text: Text) -> None:
+    def __init__(self, document: ScipDocument, places: _Places, text: Text) -> None:
         self._document = document
         self._places = places
         self._text = text
@@ -150,7 +150,7 @@ class _File:
             rows += (*place, at.roles, self._interned.listed(at.defs), self._interned.listed(at.keys), -1)
         return rows
 
-    def _is_exact(self, found: Occurrence) -> bool:
+    def _is_exact(self, found: ScipOccurrence) -> bool:
         """Whether what is written is the symbol's name."""
         written = self._span(found.place)
         if not (parts := descriptors(found.symbol)):
@@ -160,7 +160,7 @@ class _File:
             name = name.rstrip("0123456789")
         return written == name
 
-    def _nodes(self, definitions: Sequence[Occurrence]) -> list[list[str | int]]:
+    def _nodes(self, definitions: Sequence[ScipOccurrence]) -> list[list[str | int]]:
         """A node for each definition with a name, outer before inner."""
         rows = {
             (*_extent(found), found.place, found.symbol): found
@@ -186,7 +186,7 @@ class _File:
             nodes.append(self._node(rows[row], parent, (*begin, *end)))
         return nodes
 
-    def _node(self, found: Occurrence, parent: int, extent: Place) -> list[str | int]:
+    def _node(self, found: ScipOccurrence, parent: int, extent: Place) -> list[str | int]:
         about = self._about.get(found.symbol) or self._places.about.get(found.symbol)
         parts = descriptors(found.symbol)
         kind = kind_of(found.symbol, about, has_body=found.extent is not None)
@@ -236,7 +236,7 @@ class _File:
         return written
 
 
-def _roles(found: Occurrence) -> int:
+def _roles(found: ScipOccurrence) -> int:
     parts = descriptors(found.symbol)
     roles = Role.NONE
     if found.roles & (DEFINITION | FORWARD):
@@ -250,7 +250,7 @@ def _roles(found: Occurrence) -> int:
     return int(roles)
 
 
-def _extent(found: Occurrence) -> Place:
+def _extent(found: ScipOccurrence) -> Place:
     """The whole declaration; its name is always part of it."""
     place, extent = found.place, found.extent or found.place
     return (*min(place[:2], extent[:2]), *max(place[2:], extent[2:]))

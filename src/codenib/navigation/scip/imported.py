@@ -10,7 +10,7 @@ from pathlib import Path
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.scip.facts import lower
-from codenib.navigation.scip.wire import Index, read_index
+from codenib.navigation.scip.wire import ScipIndex, read_index
 
 
 class ScipFile:
@@ -23,7 +23,7 @@ class ScipFile:
         self._file = file
 
     @cached_property
-    def index(self) -> Index:
+    def index(self) -> ScipIndex:
         """The whole index."""
         try:
             return read_index(self._file.read_bytes(), self._file.name)

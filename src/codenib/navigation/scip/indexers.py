@@ -16,7 +16,7 @@ from codenib.core.errors import InputError, ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.scip.facts import lower
 from codenib.navigation.scip.wire import read_index
-from codenib.navigation.tools.locate import Tool, Toolbox
+from codenib.navigation.tools.locate import ExternalTool, Toolbox
 
 _TAIL = 12
 _HEAP_MB = 8192  # scip-python needs 4.2 GB for Django; Node's own limit is lower
@@ -61,7 +61,7 @@ class _Indexer(ABC):
     def arguments(self, root: Path, files: Sequence[str], folder: Path, out: Path) -> list[str]:
         """What follows the program's name; `folder` is for passing files."""
 
-    def _run(self, tool: Tool, arguments: Sequence[str], root: Path) -> None:
+    def _run(self, tool: ExternalTool, arguments: Sequence[str], root: Path) -> None:
         node, *rest = tool.command
         command = [node, f"--max-old-space-size={_HEAP_MB}", *rest, *arguments]
         done = subprocess.run(

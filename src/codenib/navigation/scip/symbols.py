@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-from codenib.navigation.scip.wire import Information
+from codenib.navigation.scip.wire import SymbolInformation
 
 LOCAL = "local "
 # SCIP's numbers of kinds; what is not here goes by the descriptor's suffix.
@@ -93,7 +93,7 @@ def parent_of(symbol: str) -> str:
     return symbol[: parts[-2].end] if len(parts) > 1 else ""
 
 
-def kind_of(symbol: str, about: Information | None, *, has_body: bool) -> str:
+def kind_of(symbol: str, about: SymbolInformation | None, *, has_body: bool) -> str:
     """The kind of a symbol's node, as the lines of facts spell it."""
     if about is not None:
         if about.kind in _KINDS:

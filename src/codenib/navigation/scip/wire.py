@@ -35,7 +35,7 @@ class Relationship:
 
 
 @dataclass(frozen=True, slots=True)
-class Information:
+class SymbolInformation:
     """What an index says of a symbol; `kind` is SCIP's number or 0, `about` the start of its first text."""
 
     symbol: str
@@ -46,7 +46,7 @@ class Information:
 
 
 @dataclass(frozen=True, slots=True)
-class Occurrence:
+class ScipOccurrence:
     """A symbol at line, column, end line, end column; `extent` is the whole declaration, where known."""
 
     place: tuple[int, int, int, int]
@@ -56,27 +56,27 @@ class Occurrence:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class ScipDocument:
     """A file of the index. `text` is its source, where the index carries it."""
 
     path: str
     encoding: str
-    occurrences: tuple[Occurrence, ...] = ()
-    symbols: tuple[Information, ...] = ()
+    occurrences: tuple[ScipOccurrence, ...] = ()
+    symbols: tuple[SymbolInformation, ...] = ()
     text: str = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Index:
+class ScipIndex:
     """A whole index, with the program that made it."""
 
     tool: str
     version: str
-    documents: tuple[Document, ...] = ()
-    external: tuple[Information, ...] = field(default=())
+    documents: tuple[ScipDocument, ...] = ()
+    external: tuple[SymbolInformation, ...] = field(default=())
 
 
-def read_index(data: bytes, name: str = "the index") -> Index:
+def read_index(data: bytes, name: str = "the index") -> ScipIndex:
     """Decode an index; anything but a whole one is the caller's error."""
     try:
         return _index(data)
@@ -86,10 +86,10 @@ def read_index(data: bytes, name: str = "the index") -> Index:
         ) from error
 
 
-def _index(data: bytes) -> Index:
+def _index(data: bytes) -> ScipIndex:
     tool = version = ""
     documents: list[bytes] = []
-    external: list[Information] = []
+    external: list[SymbolInformation] = []
     for number, value in _fields(data):
         if number == 1:
             tool, version = _tool(_message(value))
@@ -99,7 +99,7 @@ def _index(data: bytes) -> Index:
             external.append(_information(_message(value)))
     default = "utf-8" if tool in _COUNTS_BYTES else "utf-16"
     read = tuple(_document(document, default) for document in documents)
-    return Index(tool, version, read, tuple(external))
+    return ScipIndex(tool, version, read, tuple(external))
 
 
 def _tool(data: bytes) -> tuple[str, str]:
@@ -110,11 +110,11 @@ def _tool(data: bytes) -> tuple[str, str]:
     return "", ""
 
 
-def _document(data: bytes, default: str) -> Document:
+def _document(data: bytes, default: str) -> ScipDocument:
     path = text = ""
     encoding = default
-    occurrences: list[Occurrence] = []
-    symbols: list[Information] = []
+    occurrences: list[ScipOccurrence] = []
+    symbols: list[SymbolInformation] = []
     names: dict[bytes, str] = {}  # symbols repeat
     for number, value in _fields(data):
         if number == 2:
@@ -127,10 +127,10 @@ def _document(data: bytes, default: str) -> Document:
             text = _text(value)
         elif number == 6:
             encoding = _ENCODINGS.get(_number(value), default)
-    return Document(path, encoding, tuple(occurrences), tuple(symbols), text)
+    return ScipDocument(path, encoding, tuple(occurrences), tuple(symbols), text)
 
 
-def _occurrence(data: bytes, names: dict[bytes, str]) -> Occurrence:
+def _occurrence(data: bytes, names: dict[bytes, str]) -> ScipOccurrence:
     place: list[int] = []
     extent: list[int] = []
     symbol = b""
@@ -147,7 +147,7 @@ def _occurrence(data: bytes, names: dict[bytes, str]) -> Occurrence:
     name = names.get(symbol)
     if name is None:
         name = names[symbol] = symbol.decode()
-    return Occurrence(_range(place), name, roles, _range(extent) if extent else None)
+    return ScipOccurrence(_range(place), name, roles, _range(extent) if extent else None)
 
 
 def _range(numbers: list[int]) -> tuple[int, int, int, int]:
@@ -165,7 +165,7 @@ def _range(numbers: list[int]) -> tuple[int, int, int, int]:
     return found
 
 
-def _information(data: bytes) -> Information:
+def _information(data: bytes) -> SymbolInformation:
     symbol = name = about = ""
     kind = 0
     relationships: list[Relationship] = []
@@ -180,7 +180,7 @@ def _information(data: bytes) -> Information:
             name = _text(value)
         elif number == 3 and not about:
             about = _message(value)[:_ABOUT].decode("utf-8", "ignore")
-    return Information(symbol, kind, name, tuple(relationships), about)
+    return SymbolInformation(symbol, kind, name, tuple(relationships), about)
 
 
 def _relationship(data: bytes) -> Relationship:

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Literal
 
 from codenib.core.errors import InputError, ProviderError
-from codenib.navigation.tools.locate import MARKER, Tool, Toolbox
+from codenib.navigation.tools.locate import MARKER, ExternalTool, Toolbox
 from codenib.navigation.tools.recipes import (
     CargoBuild,
     CargoInstall,
-    Command,
+    CustomCommand,
     GoBuild,
     GoInstall,
     Npm,
@@ -44,12 +44,12 @@ _NPM_QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifi
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class InstallOutcome:
     """What came of one tool; `error` says why it failed and `hint` what helps."""
 
     name: str
     done: Literal["installed", "there already", "failed"]
-    tool: Tool | None = None
+    tool: ExternalTool | None = None
     seconds: float = 0.0
     error: str = ""
     hint: str = ""
@@ -74,7 +74,7 @@ def chosen(tools: Toolbox, names: Sequence[str]) -> list[Recipe]:
     return [recipe for recipe in tools.table.values() if recipe.name in wanted]
 
 
-def install(tools: Toolbox, names: Sequence[str], say: Say, *, force: bool = False) -> list[Outcome]:
+def install(tools: Toolbox, names: Sequence[str], say: Say, *, force: bool = False) -> list[InstallOutcome]:
     """Install what `names` stand for; what is there at a version known to work is left, unless `force`.
 
     A tool that fails leaves nothing behind and does not stop the others.
@@ -89,21 +89,21 @@ def install(tools: Toolbox, names: Sequence[str], say: Say, *, force: bool = Fal
     return outcomes
 
 
-def _attempt(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> Outcome:
+def _attempt(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> InstallOutcome:
     try:
         return _install_one(tools, recipe, say, force=force)
     except ProviderError as error:
         say(f"{recipe.name} {recipe.version}: failed")
-        return Outcome(recipe.name, "failed", error=error.message, hint=error.hint)
+        return InstallOutcome(recipe.name, "failed", error=error.message, hint=error.hint)
     except OSError as error:
-        return Outcome(recipe.name, "failed", error=f"{tools.root}: {error}", hint="codenib doctor")
+        return InstallOutcome(recipe.name, "failed", error=f"{tools.root}: {error}", hint="codenib doctor")
 
 
-def _install_one(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> Outcome:
+def _install_one(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> InstallOutcome:
     there = None if force else tools.find(recipe.name)
     if there is not None:
         say(f"{there.name} {there.version}: there already ({there.origin})")
-        return Outcome(recipe.name, "there already", there)
+        return InstallOutcome(recipe.name, "there already", there)
     start = time.monotonic()
     say(f"{recipe.name} {recipe.version}: installing")
     tools.root.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ def _install_one(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> Ou
         )
     seconds = time.monotonic() - start
     say(f"{tool.name} {tool.version}: installed in {seconds:.0f} s")
-    return Outcome(recipe.name, "installed", tool, seconds)
+    return InstallOutcome(recipe.name, "installed", tool, seconds)
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
             _borrow_lock(run, cargo, folder / "src")
             run([cargo, "install", "--path", "src", "--root", str(folder)], folder, _target(tools))
             shutil.rmtree(folder / "src")
-        case Command(arguments):
+        case CustomCommand(arguments):
             run(list(arguments), folder)
 
 

@@ -26,7 +26,7 @@ _asked: dict[tuple[str, int, int], str] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class ExternalTool:
     """An outside program: how to start it, and where its files are.
 
     `folder` is the package for a library (the folder of package.json), else the folder that holds the
@@ -62,7 +62,7 @@ class Toolbox:
     def __init__(self, root: Path, table: Sequence[Recipe] | None = None) -> None:
         self.root = root
         self.table = {recipe.name: recipe for recipe in (recipes() if table is None else table)}
-        self._found: dict[str, Tool] = {}
+        self._found: dict[str, ExternalTool] = {}
 
     def recipe(self, name: str) -> Recipe:
         """The row of a tool."""
@@ -70,7 +70,7 @@ class Toolbox:
             raise InputError(f"no tool is called {name!r}", hint="codenib tools")
         return self.table[name]
 
-    def find(self, name: str) -> Tool | None:
+    def find(self, name: str) -> ExternalTool | None:
         """The tool, when it is there at a version that we know to work."""
         if (known := self._found.get(name)) and known.folder.exists():
             return known
@@ -80,7 +80,7 @@ class Toolbox:
             self._found[name] = found
         return found
 
-    def require(self, name: str) -> Tool:
+    def require(self, name: str) -> ExternalTool:
         """The tool, or the error that names the command which installs it."""
         found = self.find(name)
         if found is None:
@@ -92,7 +92,7 @@ class Toolbox:
             raise ProviderError(f"{lacks} ({note})" if note else lacks, hint=recipe.install)
         return found
 
-    def installed(self, name: str) -> Tool | None:
+    def installed(self, name: str) -> ExternalTool | None:
         """The tool as `codenib tools install` left it, at the pinned version."""
         recipe = self.recipe(name)
         folder = self.folder(recipe)
@@ -130,7 +130,7 @@ class Toolbox:
         version = _path_version(recipe, program)
         return f"{program} is {version}, not known to work" if version else f"{program} does not work"
 
-    def _on_path(self, recipe: Recipe) -> Tool | None:
+    def _on_path(self, recipe: Recipe) -> ExternalTool | None:
         program = shutil.which(recipe.on_path) if recipe.on_path else None
         if program is None or not recipe.accepts(_path_version(recipe, program)):
             return None
@@ -139,9 +139,9 @@ class Toolbox:
             package = _package_of(program, recipe)
             return self._tool(recipe, version, package, "path") if package else None
         path = Path(program)
-        return Tool(recipe.name, version, (str(path),), path.resolve().parent, "path")
+        return ExternalTool(recipe.name, version, (str(path),), path.resolve().parent, "path")
 
-    def _in_python(self, recipe: Recipe) -> Tool | None:
+    def _in_python(self, recipe: Recipe) -> ExternalTool | None:
         if not recipe.module:
             return None
         try:
@@ -153,7 +153,7 @@ class Toolbox:
             return None
         return self._tool(recipe, version, Path(spec.origin).parent, "python environment")
 
-    def _tool(self, recipe: Recipe, version: str, package: Path, origin: Origin) -> Tool | None:
+    def _tool(self, recipe: Recipe, version: str, package: Path, origin: Origin) -> ExternalTool | None:
         program = package / recipe.program
         if not program.is_file():
             return None
@@ -164,7 +164,7 @@ class Toolbox:
                 return None
             command = (*runner.command, str(program))
         folder = package if recipe.package else program.parent
-        return Tool(recipe.name, version, command, folder, origin)
+        return ExternalTool(recipe.name, version, command, folder, origin)
 
 
 def is_complete(folder: Path, recipe: Recipe) -> bool:

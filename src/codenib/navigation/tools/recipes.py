@@ -60,13 +60,13 @@ class CargoBuild:
 
 
 @dataclass(frozen=True, slots=True)
-class Command:
+class CustomCommand:
     """Any program; it is started in the tool's empty folder."""
 
     arguments: tuple[str, ...]
 
 
-Source = Pip | Npm | GoInstall | GoBuild | CargoInstall | CargoBuild | Command
+Source = Pip | Npm | GoInstall | GoBuild | CargoInstall | CargoBuild | CustomCommand
 
 
 @dataclass(frozen=True, slots=True)

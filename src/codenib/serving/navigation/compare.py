@@ -18,7 +18,7 @@ from codenib.core.errors import ProviderError, StateError
 from codenib.core.navigation import Location, Position
 from codenib.core.protocols import Progress
 from codenib.navigation.identifiers import identifiers
-from codenib.navigation.live.session import Ask
+from codenib.navigation.live.session import LiveRequest
 from codenib.serving.navigation.live import LiveServers
 from codenib.serving.navigation.navigator import resolved_group
 from codenib.units.languages import language_hint
@@ -104,7 +104,7 @@ def compare(
     sample.sort(key=lambda each: (not servers.is_covered(each[0].path), each))
     started = time.perf_counter()
     for first in _first_of_each_group(pinned, sample):
-        servers.provider(first.path).warm_up([Ask(question, first) for question in LIMITS])
+        servers.provider(first.path).warm_up([LiveRequest(question, first) for question in LIMITS])
     warm_up_s = time.perf_counter() - started
     pairs: list[_Pair] = []
     opened = ""

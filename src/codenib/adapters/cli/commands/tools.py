@@ -8,7 +8,7 @@ from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
 from codenib.core.errors import ProviderError
 from codenib.manifest.home import tools_folder
-from codenib.navigation.tools.install import Outcome
+from codenib.navigation.tools.install import InstallOutcome
 from codenib.navigation.tools.install import install as install_tools
 from codenib.navigation.tools.locate import Toolbox, ToolReport
 
@@ -59,7 +59,7 @@ def install(names: tuple[str, ...], force: bool, json_output: bool) -> None:
         raise click.exceptions.Exit(ProviderError.exit_code)
 
 
-def _shown(outcome: Outcome) -> dict[str, object]:
+def _shown(outcome: InstallOutcome) -> dict[str, object]:
     shown: dict[str, object] = {
         "name": outcome.name,
         "done": outcome.done,

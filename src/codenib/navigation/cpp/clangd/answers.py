@@ -9,12 +9,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from codenib.navigation.cpp.clangd.session import Session, path_to_uri, uri_to_path
-from codenib.navigation.cpp.clangd.shards import Place
+from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
+from codenib.navigation.cpp.clangd.shards import ClangdPlace
 from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 
 Start = tuple[int, int]  # line and column
-Definitions = tuple[tuple[Place, int], ...]  # places with the end column of the name
+Definitions = tuple[tuple[ClangdPlace, int], ...]  # places with the end column of the name
 
 _NAMESPACE_ALIAS = re.compile(r"@NA@[^@]*$")
 # Requests in flight at once: enough to keep clangd busy, few enough to keep the answers small.
@@ -22,13 +22,13 @@ _BATCH = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Named:
+class NamedSymbol:
     """A symbol as `symbolInfo` gives it: its identity and where it is declared, if the file's parse knows."""
 
     name: str
     scope: str
     usr: str
-    place: Place | None
+    place: ClangdPlace | None
 
     @property
     def is_macro(self) -> bool:
@@ -36,7 +36,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlined:
+class OutlineItem:
     """A declaration of the file's outline; `parent` is its index there or -1."""
 
     name: str
@@ -47,7 +47,7 @@ class Outlined:
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class TokenAnswer:
     """One token with clangd's answers: places of definition, and the identities of what it names."""
 
     token: Token
@@ -63,9 +63,9 @@ class FileAnswers:
     """One file; `own` has the places of symbols that the index lists otherwise or not at all."""
 
     path: str
-    asked: list[Asked]
-    outline: list[Outlined]
-    symbols: dict[str, Named]
+    asked: list[TokenAnswer]
+    outline: list[OutlineItem]
+    symbols: dict[str, NamedSymbol]
     own: dict[str, frozenset[Start]]
 
 
@@ -76,7 +76,7 @@ class Asker:
     """
 
     def __init__(
-        self, session: Session, root: Path, listed: Mapping[str, Mapping[Start, Sequence[str]]]
+        self, session: ClangdSession, root: Path, listed: Mapping[str, Mapping[Start, Sequence[str]]]
     ) -> None:
         self._session = session
         self._root = root
@@ -97,14 +97,14 @@ class Asker:
         )
         style = _styles(styles, self._session.token_types)
         chosen = list(_chosen(lex(text, is_c=is_c), listed))
-        symbols: dict[str, Named] = {}
-        asked: list[Asked] = []
+        symbols: dict[str, NamedSymbol] = {}
+        asked: list[TokenAnswer] = []
         for start in range(0, len(chosen), _BATCH):
             batch = chosen[start : start + _BATCH]
             answers = self._at(document, [token for token, _, _ in batch], ("definition", "symbolInfo"))
             for at, (token, follower, is_base) in enumerate(batch):
                 found = _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols)
-                asked.append(Asked(token, follower, is_base, style.get((token.line, token.column), ""),
+                asked.append(TokenAnswer(token, follower, is_base, style.get((token.line, token.column), ""),
                                    self._places(answers[2 * at]), found))  # fmt: skip
         asked = without_guesses(asked, text)
         own = self._own(document, asked, symbols, listed)
@@ -116,7 +116,7 @@ class Asker:
         document = self._open(path, (self._root / path).read_bytes().decode("utf-8", "replace"))
         answers = self._at(document, tokens, ("definition", "symbolInfo"))
         self._session.tell("textDocument/didClose", {"textDocument": document})
-        symbols: dict[str, Named] = {}
+        symbols: dict[str, NamedSymbol] = {}
         return [
             (
                 self._places(answers[2 * at]),
@@ -146,8 +146,13 @@ class Asker:
         found = _places(answer)
         return self._known.setdefault(found, found)
 
-    def _own(self, document: Mapping[str, str], asked: Sequence[Asked], symbols: Mapping[str, Named],
-             listed: Mapping[Start, Sequence[str]]) -> dict[str, frozenset[Start]]:  # fmt: skip
+    def _own(
+        self,
+        document: Mapping[str, str],
+        asked: Sequence[TokenAnswer],
+        symbols: Mapping[str, NamedSymbol],
+        listed: Mapping[Start, Sequence[str]],
+    ) -> dict[str, frozenset[Start]]:
         """Where the file's own parse sees what the index leaves out (locals) or lists otherwise."""
         strange = {
             identity
@@ -171,12 +176,12 @@ class Asker:
         }
 
 
-def without_guesses(asked: Sequence[Asked], text: str) -> list[Asked]:
+def without_guesses(asked: Sequence[TokenAnswer], text: str) -> list[TokenAnswer]:
     """Where the parse knows nothing (code that is left out), clangd takes what the same word means nearby;
     failing that, anything of that name that it has ever seen. The latter depends on what was open before, so
     it is no fact."""
     directives = _directives(text)
-    known: dict[str, list[Asked]] = defaultdict(list)
+    known: dict[str, list[TokenAnswer]] = defaultdict(list)
     for one in asked:
         if one.symbols and one.token.kind is TokenKind.NAME and one.token.line not in directives:
             known[one.token.text].append(one)
@@ -191,7 +196,7 @@ def without_guesses(asked: Sequence[Asked], text: str) -> list[Asked]:
     ]
 
 
-def _nearby(token: Token, known: Sequence[Asked]) -> Definitions:
+def _nearby(token: Token, known: Sequence[TokenAnswer]) -> Definitions:
     """What the nearest of the same words means, as clangd measures: lines above count twice, and the longer
     the word, the farther it may be."""
     here = (token.line, token.column)
@@ -218,7 +223,7 @@ def _directives(text: str) -> set[int]:
     return found
 
 
-def _relevant(found: tuple[str, ...], text: str, symbols: Mapping[str, Named]) -> tuple[str, ...]:
+def _relevant(found: tuple[str, ...], text: str, symbols: Mapping[str, NamedSymbol]) -> tuple[str, ...]:
     """Of all that a token names, what references is about: the macro before what it stands for, the alias
     before what it is an alias of."""
     macros = tuple(identity for identity in found if symbols[identity].is_macro)
@@ -236,8 +241,8 @@ def _chosen(tokens: Iterator[Token], indexed: Collection[Start]) -> Iterator[tup
         if last is not None:
             yield last[0], token.text, last[1] and token.text != "::"
         is_base = bases.holds(token)
-        wanted = token.kind is not TokenKind.OTHER or (token.line, token.column) in indexed
-        last = (token, is_base) if wanted else None
+        targeted = token.kind is not TokenKind.OTHER or (token.line, token.column) in indexed
+        last = (token, is_base) if targeted else None
     if last is not None:
         yield last[0], "", last[1]
 
@@ -279,11 +284,11 @@ def _places(answer: Sequence[Mapping[str, Any]] | None) -> Definitions:
     for item in answer or ():
         start, end = item["range"]["start"], item["range"]["end"]
         width_end = end["character"] if end["line"] == start["line"] else start["character"]
-        found.add((Place(uri_to_path(item["uri"]), start["line"], start["character"]), width_end))
+        found.add((ClangdPlace(uri_to_path(item["uri"]), start["line"], start["character"]), width_end))
     return tuple(sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1])))
 
 
-def _named(answer: Sequence[Mapping[str, Any]] | None, symbols: dict[str, Named]) -> tuple[str, ...]:
+def _named(answer: Sequence[Mapping[str, Any]] | None, symbols: dict[str, NamedSymbol]) -> tuple[str, ...]:
     found = set()
     for item in answer or ():
         identity = item.get("id")
@@ -295,18 +300,18 @@ def _named(answer: Sequence[Mapping[str, Any]] | None, symbols: dict[str, Named]
             place = None
             if home:
                 start = home["range"]["start"]
-                place = Place(uri_to_path(home["uri"]), start["line"], start["character"])
-            symbols[identity] = Named(
+                place = ClangdPlace(uri_to_path(home["uri"]), start["line"], start["character"])
+            symbols[identity] = NamedSymbol(
                 item.get("name") or "", item.get("containerName") or "", item.get("usr") or "", place
             )
     return tuple(sorted(found))
 
 
-def _flat(items: Sequence[Mapping[str, Any]], parent: int, count: list[int]) -> Iterator[Outlined]:
+def _flat(items: Sequence[Mapping[str, Any]], parent: int, count: list[int]) -> Iterator[OutlineItem]:
     for item in items:
         own = count[0]
         count[0] += 1
-        yield Outlined(
+        yield OutlineItem(
             item["name"], item["kind"], parent, _range(item["range"]), _range(item["selectionRange"])
         )
         yield from _flat(item.get("children", ()), own, count)

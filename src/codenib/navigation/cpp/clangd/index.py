@@ -15,9 +15,9 @@ from functools import cached_property
 from pathlib import Path
 
 from codenib.core.errors import CannotMaintain
-from codenib.navigation.cpp.clangd.pool import Clangds, read_all
 from codenib.navigation.cpp.clangd.shards import Shard, read_head, read_shard
-from codenib.navigation.cpp.compilation import Command
+from codenib.navigation.cpp.clangd.workers import ClangdWorkers, read_all
+from codenib.navigation.cpp.compilation import CompileCommand
 from codenib.navigation.cpp.includes import reachable
 
 # Files that did not change but may be the next to make a header's shard.
@@ -27,7 +27,7 @@ _MOST_ALONE = 0.4
 
 
 @dataclass(frozen=True)
-class Part:
+class ShardOrigin:
     """One shard, the compiled file that it was made by, and the first that includes its file."""
 
     first: str
@@ -40,16 +40,18 @@ class Part:
         return self.first != self.maker or self.shard.had_errors
 
 
-class Index:
+class BackgroundIndex:
     """The shards of one checkout, by the names of their files."""
 
-    def __init__(self, clangds: Clangds, commands: Sequence[Command]) -> None:
+    def __init__(self, workers: ClangdWorkers, commands: Sequence[CompileCommand]) -> None:
         """Index everything."""
-        self._clangds = clangds
+        self._workers = workers
         self._commands = {command.file: command for command in commands}
         self._order = {command.file: at for at, command in enumerate(commands)}
-        makers = clangds.index(commands)
-        self.parts = {name: Part(*makers[name], shard) for name, shard in read_all(clangds.shards).items()}
+        makers = workers.index(commands)
+        self.parts = {
+            name: ShardOrigin(*makers[name], shard) for name, shard in read_all(workers.shards).items()
+        }
         self._stamps = {path: _stamp(path) for path in self.paths()}
 
     def paths(self) -> Iterable[str]:
@@ -105,31 +107,31 @@ class Index:
             elif not self._put(name, first, maker, runs[maker][name].file):
                 continue
             differing.add(name)
-        self._clangds.forget_alone()
+        self._workers.forget_alone()
         return differing
 
     def _index_all(self) -> set[str]:
         """Everything in order, from nothing; shards with the same bytes are not read again."""
-        folder = self._clangds.shards
+        folder = self._workers.shards
         before = {name: (folder / name).read_bytes() for name in self.parts}
         shutil.rmtree(folder)
-        makers = self._clangds.index(list(self._commands.values()))
+        makers = self._workers.index(list(self._commands.values()))
         same = {name for name in makers if (folder / name).read_bytes() == before.get(name)}
         held, self.parts = self.parts, {}
         for name, (first, maker) in makers.items():
             shard = held[name].shard if name in same else read_shard(folder / name)
-            self.parts[name] = Part(first, maker, shard)
+            self.parts[name] = ShardOrigin(first, maker, shard)
         self._stamps = {path: _stamp(path) for path in self.paths()}
         return (held.keys() | makers.keys()) - same
 
-    def _run(self, files: Iterable[str]) -> dict[str, dict[str, _Made]]:
+    def _run(self, files: Iterable[str]) -> dict[str, dict[str, _ShardFile]]:
         commands = [self._commands[file] for file in sorted(files, key=self._order.__getitem__)]
         return {
-            file: {name: _Made(place) for name, place in shards.items()}
-            for file, shards in self._clangds.index_alone(commands).items()
+            file: {name: _ShardFile(place) for name, place in shards.items()}
+            for file, shards in self._workers.index_alone(commands).items()
         }
 
-    def _check_mains(self, runs: Mapping[str, Mapping[str, _Made]], made_by: Mapping[str, str]) -> None:
+    def _check_mains(self, runs: Mapping[str, Mapping[str, _ShardFile]], made_by: Mapping[str, str]) -> None:
         """A compiled file that an earlier one includes is not indexed for itself: that has to stay so."""
         for file, run in runs.items():
             there = {made.path for made in run.values()} & self._order.keys()
@@ -140,7 +142,7 @@ class Index:
                     raise CannotMaintain(f"{file} and {other} are compiled, and one includes the other")
 
     def _choices(
-        self, runs: dict[str, dict[str, _Made]], may_include: Callable[[str, str], bool]
+        self, runs: dict[str, dict[str, _ShardFile]], may_include: Callable[[str, str], bool]
     ) -> dict[str, tuple[str, str]]:
         """Who includes first, and who makes, each shard that an edit may concern; empty when nobody does.
 
@@ -159,7 +161,7 @@ class Index:
             needed: set[str] = set()
             found: dict[str, tuple[str, str]] = {}
             for name in self._concerned(runs):
-                choice = _Choice(name, self.parts.get(name), runs, self._order, may_reach)
+                choice = _OriginChoice(name, self.parts.get(name), runs, self._order, may_reach)
                 try:
                     found[name] = choice.made()
                 except _Unknown as unknown:
@@ -170,26 +172,26 @@ class Index:
                 return found
             runs.update(self._run(needed))
 
-    def _concerned(self, runs: Mapping[str, Mapping[str, _Made]]) -> set[str]:
+    def _concerned(self, runs: Mapping[str, Mapping[str, _ShardFile]]) -> set[str]:
         """The shards that a file of `runs` has, or had a part in."""
         held = {name for name, part in self.parts.items() if part.first in runs or part.maker in runs}
         return held | {name for run in runs.values() for name in run}
 
     def _put(self, name: str, first: str, maker: str, file: Path) -> bool:
         """Take a shard; whether it is another than before."""
-        place = self._clangds.shards / name
+        place = self._workers.shards / name
         held = self.parts.get(name)
         if held is not None and file.read_bytes() == place.read_bytes():
-            self.parts[name] = Part(first, maker, held.shard)
+            self.parts[name] = ShardOrigin(first, maker, held.shard)
             return False
         shutil.copyfile(file, place)
-        self.parts[name] = Part(first, maker, read_shard(place))
+        self.parts[name] = ShardOrigin(first, maker, read_shard(place))
         path = self.parts[name].shard.path
         self._stamps[path] = _stamp(path)
         return True
 
     def _drop(self, name: str) -> None:
-        (self._clangds.shards / name).unlink(missing_ok=True)
+        (self._workers.shards / name).unlink(missing_ok=True)
         if name in self.parts:
             self._stamps.pop(self.parts.pop(name).shard.path, None)
 
@@ -202,12 +204,12 @@ class _Unknown(Exception):
 
 
 @dataclass(frozen=True)
-class _Choice:
+class _OriginChoice:
     """Who makes one shard now."""
 
     name: str
-    held: Part | None
-    runs: Mapping[str, Mapping[str, _Made]]
+    held: ShardOrigin | None
+    runs: Mapping[str, Mapping[str, _ShardFile]]
     order: dict[str, int]
     may_reach: Callable[[str, str], bool]
 
@@ -246,7 +248,7 @@ class _Choice:
             return False
         return self._must_know(file, held)
 
-    def _must_know(self, file: str, held: Part) -> bool:
+    def _must_know(self, file: str, held: ShardOrigin) -> bool:
         if self.may_reach(file, held.shard.path):
             raise _Unknown(file)
         return False
@@ -255,7 +257,7 @@ class _Choice:
         return self.order.get(file, 0)
 
 
-class _Made:
+class _ShardFile:
     """A shard on disk; its head is read when it is looked at."""
 
     def __init__(self, file: Path) -> None:

@@ -40,7 +40,7 @@ def uri_to_path(uri: str) -> str:
     return unquote(uri.removeprefix("file://"))
 
 
-class Session:
+class ClangdSession:
     """One clangd process. Columns are UTF-16 units on both sides, as its index has them."""
 
     def __init__(self, command: Sequence[str], root: Path, log: Path) -> None:
@@ -68,7 +68,7 @@ class Session:
         self.token_modifiers: list[str] = legend["tokenModifiers"]
         self.tell("initialized", {})
 
-    def __enter__(self) -> Session:
+    def __enter__(self) -> ClangdSession:
         return self
 
     def __exit__(

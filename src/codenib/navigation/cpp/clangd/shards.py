@@ -25,7 +25,7 @@ _DECLARES = 3  # a reference that is a declaration, or a definition
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ClangdPlace:
     """Where a name stands: an absolute path, line and column from 0; columns in UTF-16 units."""
 
     path: str
@@ -41,8 +41,8 @@ class IndexedSymbol:
     kind: int
     name: str
     scope: str
-    definition: Place | None
-    declaration: Place | None
+    definition: ClangdPlace | None
+    declaration: ClangdPlace | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,8 @@ class Shard:
     includes: tuple[str, ...]  # what it includes itself
     had_errors: bool  # whether the file that it was read by does not compile
     symbols: list[IndexedSymbol]
-    references: list[tuple[str, list[Place]]]
-    declared: list[tuple[str, Place]]  # those of the references that declare or define
+    references: list[tuple[str, list[ClangdPlace]]]
+    declared: list[tuple[str, ClangdPlace]]  # those of the references that declare or define
     relations: list[tuple[str, int, str]]
 
 
@@ -129,7 +129,7 @@ class _Reader:
         self._at = 0
         self._strings = strings
         self._paths = paths
-        self.declared: list[tuple[str, Place]] = []
+        self.declared: list[tuple[str, ClangdPlace]] = []
 
     def more(self) -> bool:
         return self._at < len(self._data)
@@ -159,12 +159,12 @@ class _Reader:
     def string(self) -> str:
         return self._strings[self.number()]
 
-    def place(self) -> Place | None:
+    def place(self) -> ClangdPlace | None:
         uri = self.string()
         line, column = self.number(), self.number()
         self.number()
         self.number()
-        return Place(self._paths[uri], line, column) if uri else None
+        return ClangdPlace(self._paths[uri], line, column) if uri else None
 
     def symbol(self) -> IndexedSymbol:
         identity, kind = self.identity(), self.byte()
@@ -181,7 +181,7 @@ class _Reader:
             self.number()
         return IndexedSymbol(identity, kind, name, scope, definition, declaration)
 
-    def references(self) -> tuple[str, list[Place]]:
+    def references(self) -> tuple[str, list[ClangdPlace]]:
         identity = self.identity()
         places = []
         for _ in range(self.number()):

@@ -11,28 +11,28 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
-from codenib.navigation.cpp.clangd.answers import Asked, Definitions, FileAnswers
-from codenib.navigation.cpp.clangd.shards import Place
-from codenib.navigation.cpp.clangd.universe import Universe
+from codenib.navigation.cpp.clangd.answers import Definitions, FileAnswers, TokenAnswer
+from codenib.navigation.cpp.clangd.shards import ClangdPlace
+from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.tokens import TokenKind
 
 
-class Settler:
+class AnswerNormalizer:
     """Settles answers against one state of the index. `included` gives what a file may include."""
 
-    def __init__(self, root: Path, universe: Universe, included: Callable[[str], Set[str]]) -> None:
+    def __init__(self, root: Path, table: SymbolTable, included: Callable[[str], Set[str]]) -> None:
         self._root = root
-        self._universe = universe
+        self._table = table
         self._included = included
 
-    def settle(self, file: FileAnswers) -> FileAnswers:
+    def normalize(self, file: FileAnswers) -> FileAnswers:
         known: dict[tuple[Definitions, tuple[str, ...], bool], Definitions] = {}
         asked = []
         for one in file.asked:
             if one.token.kind is TokenKind.HEADER or not self._doubtful(file.path, one):
                 asked.append(one)
                 continue
-            here = (one.token.line, one.token.column) in self._universe.spots.get(file.path, ())
+            here = (one.token.line, one.token.column) in self._table.spots.get(file.path, ())
             key = (one.definitions, one.symbols, here)
             if key not in known:
                 known[key] = self._places(file, one)
@@ -42,7 +42,7 @@ class Settler:
     def agrees(
         self,
         file: FileAnswers,
-        kept: Sequence[Asked],
+        kept: Sequence[TokenAnswer],
         answers: Sequence[tuple[Definitions, tuple[str, ...]]],
     ) -> bool:
         """Whether tokens of a file are answered as they are kept."""
@@ -52,43 +52,43 @@ class Settler:
         ]
         if any(identity not in file.symbols for one in fresh for identity in one.symbols):
             return False
-        return self.settle(replace(file, asked=fresh)).asked == list(kept)
+        return self.normalize(replace(file, asked=fresh)).asked == list(kept)
 
-    def _doubtful(self, path: str, one: Asked) -> bool:
-        universe = self._universe
-        if any(identity in universe.several for identity in one.symbols):
+    def _doubtful(self, path: str, one: TokenAnswer) -> bool:
+        table = self._table
+        if any(identity in table.several for identity in one.symbols):
             return True
         for place, _ in one.definitions:
-            home = universe.inside(place.path)
-            if home is not None and home != path and (place.line, place.column) not in universe.spots[home]:
+            home = table.inside(place.path)
+            if home is not None and home != path and (place.line, place.column) not in table.spots[home]:
                 return True
         return False
 
-    def _places(self, file: FileAnswers, one: Asked) -> Definitions:
-        universe, found = self._universe, set()
+    def _places(self, file: FileAnswers, one: TokenAnswer) -> Definitions:
+        table, found = self._table, set()
         for place, end in one.definitions:
-            home = universe.inside(place.path)
+            home = table.inside(place.path)
             if home is None:
                 found.add((place, end))
                 continue
             sees = home == file.path or home in self._included(file.path)
-            if not sees and (place.line, place.column) not in universe.spots[home]:
+            if not sees and (place.line, place.column) not in table.spots[home]:
                 found.update(self._declared(file, one))
                 continue
             chosen = self._chosen(file.path, one, place, sees=sees)
             found.add((chosen, end - place.column + chosen.column))
         return tuple(sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1])))
 
-    def _declared(self, file: FileAnswers, one: Asked) -> Definitions:
+    def _declared(self, file: FileAnswers, one: TokenAnswer) -> Definitions:
         named = [file.symbols[identity] for identity in one.symbols]
         return tuple((each.place, each.place.column + len(each.name)) for each in named if each.place)
 
-    def _chosen(self, path: str, one: Asked, place: Place, *, sees: bool) -> Place:
+    def _chosen(self, path: str, one: TokenAnswer, place: ClangdPlace, *, sees: bool) -> ClangdPlace:
         """Of several places of one symbol the first, unless it is the one that the file sees."""
-        own = Place(str(self._root / path), one.token.line, one.token.column)
+        own = ClangdPlace(str(self._root / path), one.token.line, one.token.column)
         for identity in one.symbols:
-            definitions, declarations = self._universe.several.get(identity, (frozenset(), frozenset()))
-            symbol = self._universe.symbols.get(identity)
+            definitions, declarations = self._table.several.get(identity, (frozenset(), frozenset()))
+            symbol = self._table.symbols.get(identity)
             if symbol is None:
                 continue
             here = own in declarations or own in definitions

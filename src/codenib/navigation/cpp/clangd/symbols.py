@@ -6,10 +6,10 @@ from collections import defaultdict
 from collections.abc import Collection, Iterable, Set
 from pathlib import Path
 
-from codenib.navigation.cpp.clangd.shards import IndexedSymbol, Place, Shard
+from codenib.navigation.cpp.clangd.shards import ClangdPlace, IndexedSymbol, Shard
 
 #: Definitions and declarations of one symbol, where there is more than one.
-Several = tuple[frozenset[Place], frozenset[Place]]
+Several = tuple[frozenset[ClangdPlace], frozenset[ClangdPlace]]
 #: A target of the facts: a declaration (path, line, column), a file (path,), or something outside by name.
 Target = str | tuple[str, int, int] | tuple[str]
 
@@ -17,7 +17,7 @@ Target = str | tuple[str, int, int] | tuple[str]
 _TYPE_KINDS = frozenset(range(6, 13))
 
 
-class Universe:
+class SymbolTable:
     """All symbols of the index, and what each is called in the facts."""
 
     def __init__(self, root: Path, files: Collection[str]) -> None:
@@ -29,7 +29,7 @@ class Universe:
         self.relations: set[tuple[str, int, str]] = set()
         self._targets: dict[str, Target] = {}
         self._listed: set[str] = set()
-        self._macros: dict[str, tuple[str, Place]] = {}
+        self._macros: dict[str, tuple[str, ClangdPlace]] = {}
         #: Where symbols of the index are declared or defined, by file.
         self.spots: dict[str, set[tuple[int, int]]] = defaultdict(set)
         #: Symbols with several definitions or declarations (`main`): clangd shows any of them.
@@ -78,7 +78,7 @@ class Universe:
     def is_indexed(self, identity: str) -> bool:
         return identity in self.symbols or identity in self._listed
 
-    def add_macro(self, identity: str, name: str, place: Place) -> None:
+    def add_macro(self, identity: str, name: str, place: ClangdPlace) -> None:
         """A macro's definition, which the index does not keep."""
         if self.is_indexed(identity):
             self._macros[identity] = (name, place)
@@ -120,13 +120,13 @@ class Universe:
         found = (self.locate(place) for place in (symbol.definition, symbol.declaration))
         return sorted({place for place in found if place is not None})
 
-    def locate(self, place: Place | None) -> tuple[str, int, int] | None:
+    def locate(self, place: ClangdPlace | None) -> tuple[str, int, int] | None:
         path = None if place is None else self.inside(place.path)
         return None if place is None or path is None else (path, place.line, place.column)
 
-    def place_of(self, target: tuple[str, int, int]) -> Place:
+    def place_of(self, target: tuple[str, int, int]) -> ClangdPlace:
         """What `locate` made a target of."""
-        return Place(f"{self._root}{target[0]}", target[1], target[2])
+        return ClangdPlace(f"{self._root}{target[0]}", target[1], target[2])
 
     def _precedence(self, identity: str) -> tuple[bool, str]:
         return self.symbols[identity].kind not in _TYPE_KINDS, identity
@@ -136,9 +136,9 @@ class _Homes:
     """The places of one symbol as several shards have them."""
 
     def __init__(self) -> None:
-        self._definitions: set[Place] = set()
-        self._declarations: set[Place] = set()
-        self._loose: set[Place] = set()
+        self._definitions: set[ClangdPlace] = set()
+        self._declarations: set[ClangdPlace] = set()
+        self._loose: set[ClangdPlace] = set()
 
     def add(self, symbol: IndexedSymbol) -> None:
         if symbol.definition is not None:
@@ -159,8 +159,8 @@ class _Homes:
 
 def _rank(symbol: IndexedSymbol) -> tuple[bool, str, int, int, str]:
     """A symbol of several shards: one with a definition first, then by place, in whatever order they come."""
-    place = symbol.definition or symbol.declaration or Place("", 0, 0)
-    declared = symbol.declaration or Place("", 0, 0)
+    place = symbol.definition or symbol.declaration or ClangdPlace("", 0, 0)
+    declared = symbol.declaration or ClangdPlace("", 0, 0)
     return (
         symbol.definition is None,
         place.path,

@@ -10,20 +10,20 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from codenib.navigation.cpp.clangd.answers import Asked, FileAnswers
-from codenib.navigation.cpp.clangd.shards import IndexedSymbol, Place
-from codenib.navigation.cpp.clangd.universe import Target, Universe
-from codenib.navigation.cpp.facts import Summary
+from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
+from codenib.navigation.cpp.clangd.shards import ClangdPlace, IndexedSymbol
+from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
+from codenib.navigation.cpp.facts import FileSummary
 
 
-class Comparison:
+class IndexDiff:
     """How the index differs. `edited` are the full paths of the files that changed, came or went."""
 
-    def __init__(self, old: Universe, new: Universe, edited: Collection[str]) -> None:
+    def __init__(self, old: SymbolTable, new: SymbolTable, edited: Collection[str]) -> None:
         self._old = old
         self._edited = edited
         #: Where symbols of edited files are now; None where that is not one place.
-        self.moved: dict[Place, Place | None] = {}
+        self.moved: dict[ClangdPlace, ClangdPlace | None] = {}
         self.symbols: set[str] = set()
         for identity in old.symbols.keys() | new.symbols.keys():
             if not self._same(old.symbols.get(identity), new.symbols.get(identity)):
@@ -42,13 +42,13 @@ class Comparison:
             if place is not None
         }
 
-    def concerns(self, file: Summary) -> bool:
+    def concerns(self, file: FileSummary) -> bool:
         """Whether a file that includes nothing of the edit may be answered otherwise."""
         if any(identity in self.symbols for identity, _, _ in file.named):
             return True
         return any(place in self.places or self._now(place) is None for place, _ in file.places)
 
-    def carried(self, file: FileAnswers, summary: Summary) -> FileAnswers:
+    def carried(self, file: FileAnswers, summary: FileSummary) -> FileAnswers:
         """The answers of a file that nothing concerns, with the places of today."""
         if not any(place.path in self._edited for place, _ in summary.places):
             return file
@@ -62,7 +62,7 @@ class Comparison:
         now = self._now(place)
         return None if now is None else (target[0], now.line, now.column)
 
-    def _carry(self, one: Asked) -> Asked:
+    def _carry(self, one: TokenAnswer) -> TokenAnswer:
         if not any(place.path in self._edited for place, _ in one.definitions):
             return one
         found = []
@@ -72,7 +72,7 @@ class Comparison:
         order = sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1]))
         return replace(one, definitions=tuple(order))
 
-    def _now(self, place: Place) -> Place | None:
+    def _now(self, place: ClangdPlace) -> ClangdPlace | None:
         return self.moved.get(place) if place.path in self._edited else place
 
     def _same(self, old: IndexedSymbol | None, new: IndexedSymbol | None) -> bool:
@@ -95,7 +95,7 @@ class Comparison:
         return True
 
 
-def differing_files(old: Universe, new: Universe, files: Iterable[str]) -> set[str]:
+def differing_files(old: SymbolTable, new: SymbolTable, files: Iterable[str]) -> set[str]:
     """The files of which the index lists other occurrences."""
     return {path for path in files if old.references.get(path, {}) != new.references.get(path, {})}
 

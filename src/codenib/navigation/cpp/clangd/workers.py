@@ -12,12 +12,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from codenib.navigation.cpp.clangd.answers import Asker, Definitions, FileAnswers
-from codenib.navigation.cpp.clangd.session import Session
+from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
-from codenib.navigation.cpp.clangd.universe import Universe
-from codenib.navigation.cpp.compilation import DATABASE, Command
+from codenib.navigation.cpp.clangd.symbols import SymbolTable
+from codenib.navigation.cpp.compilation import DATABASE, CompileCommand
 from codenib.navigation.cpp.tokens import Token
-from codenib.navigation.tools.locate import Tool
+from codenib.navigation.tools.locate import ExternalTool
 
 _OPTIONS = (
     "--background-index",
@@ -41,10 +41,10 @@ _BATCH = 64
 Answer = tuple[Definitions, tuple[str, ...]]
 
 
-class Clangds:
+class ClangdWorkers:
     """Clangd processes over one checkout. `work` has the compilation database and gets the index."""
 
-    def __init__(self, tool: Tool, root: Path, work: Path, done: Callable[[], None]) -> None:
+    def __init__(self, tool: ExternalTool, root: Path, work: Path, done: Callable[[], None]) -> None:
         self._tool = tool
         self._root = root
         self._work = work
@@ -55,7 +55,7 @@ class Clangds:
         #: How many questions were asked.
         self.requests = 0
 
-    def index(self, commands: Sequence[Command]) -> dict[str, tuple[str, str]]:
+    def index(self, commands: Sequence[CompileCommand]) -> dict[str, tuple[str, str]]:
         """Index every file in order; for each shard the files whose indexing wrote it first and last."""
         makers: dict[str, tuple[str, str]] = {}
         seen: dict[str, int] = {}
@@ -71,13 +71,13 @@ class Clangds:
                 self._step()
         return makers
 
-    def index_alone(self, commands: Sequence[Command]) -> dict[str, dict[str, Path]]:
+    def index_alone(self, commands: Sequence[CompileCommand]) -> dict[str, dict[str, Path]]:
         """For each command the shards of all that its file includes, as if nothing else were compiled."""
         with ThreadPoolExecutor(_WORKERS) as pool:
             found = pool.map(self._index_one, commands)
         return {command.file: shards for command, shards in zip(commands, found, strict=True)}
 
-    def _index_one(self, command: Command) -> dict[str, Path]:
+    def _index_one(self, command: CompileCommand) -> dict[str, Path]:
         with self._lock:
             self._started += 1
             folder = self._work / f"alone-{self._started}"
@@ -96,51 +96,53 @@ class Clangds:
         for folder in self._work.glob("alone-*"):
             shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
 
-    def ask(self, files: Sequence[str], commands: Sequence[Command], universe: Universe) -> list[FileAnswers]:
+    def ask(
+        self, files: Sequence[str], commands: Sequence[CompileCommand], table: SymbolTable
+    ) -> list[FileAnswers]:
         """The answers of every file, in the order of `files`."""
-        batches = _batches(files, {command.file for command in commands}, self._root, universe)
+        batches = _batches(files, {command.file for command in commands}, self._root, table)
         with ThreadPoolExecutor(_WORKERS) as pool:
-            parts = list(pool.map(lambda batch: self._ask_batch(batch, universe), batches))
+            parts = list(pool.map(lambda batch: self._ask_batch(batch, table), batches))
         answers = {answer.path: answer for part in parts for answer in part}
         return [answers[file] for file in files]
 
-    def _ask_batch(self, batch: Sequence[str], universe: Universe) -> list[FileAnswers]:
+    def _ask_batch(self, batch: Sequence[str], table: SymbolTable) -> list[FileAnswers]:
         found = []
-        with self._asking(universe) as asker:
+        with self._asking(table) as asker:
             for path in batch:
                 found.append(asker.ask(path))
                 self._step()
         return found
 
     @contextmanager
-    def _asking(self, universe: Universe) -> Iterator[Asker]:
+    def _asking(self, table: SymbolTable) -> Iterator[Asker]:
         """A clangd that has read the index."""
         with self._lock:
             self._started += 1
             name = f"ask-{self._started}"
         with self._session(name, self._work, _ONE_AT_A_TIME) as session:
             session.wake()
-            yield Asker(session, self._root, universe.references)
+            yield Asker(session, self._root, table.references)
             with self._lock:
                 self.requests += session.requests
 
-    def ask_at(self, tokens: Mapping[str, Sequence[Token]], universe: Universe) -> dict[str, list[Answer]]:
+    def ask_at(self, tokens: Mapping[str, Sequence[Token]], table: SymbolTable) -> dict[str, list[Answer]]:
         """What these tokens of compiled files are answered."""
         paths = list(tokens)
         parts = [paths[at::_WORKERS] for at in range(_WORKERS) if paths[at::_WORKERS]]
         with ThreadPoolExecutor(_WORKERS) as pool:
-            found = list(pool.map(lambda part: self._ask_some(part, tokens, universe), parts))
+            found = list(pool.map(lambda part: self._ask_some(part, tokens, table), parts))
         return {path: answers for each in found for path, answers in each.items()}
 
     def _ask_some(
-        self, paths: Sequence[str], tokens: Mapping[str, Sequence[Token]], universe: Universe
+        self, paths: Sequence[str], tokens: Mapping[str, Sequence[Token]], table: SymbolTable
     ) -> dict[str, list[Answer]]:
-        with self._asking(universe) as asker:
+        with self._asking(table) as asker:
             return {path: asker.ask_at(path, tokens[path]) for path in paths}
 
-    def _session(self, name: str, database: Path, *more: str) -> Session:
+    def _session(self, name: str, database: Path, *more: str) -> ClangdSession:
         command = (*self._tool.command, *_OPTIONS, f"--compile-commands-dir={database}", *more)
-        return Session(command, self._root, self._work / f"{name}.log")
+        return ClangdSession(command, self._root, self._work / f"{name}.log")
 
     def _step(self) -> None:
         with self._lock:
@@ -161,13 +163,13 @@ def read_all(folder: Path) -> dict[str, Shard]:
 
 
 def _batches(
-    files: Sequence[str], compiled: Collection[str], root: Path, universe: Universe
+    files: Sequence[str], compiled: Collection[str], root: Path, table: SymbolTable
 ) -> list[list[str]]:
     """Files that may share a clangd. It remembers what it once opened: a header is then read as its last
     includer reads it, and a file outside the database defines symbols. So neither comes before the others."""
     classes: Mapping[int, list[str]] = {0: [], 1: [], 2: []}
     for path in files:
-        kind = 0 if str(root / path) in compiled else 1 if path in universe.references else 2
+        kind = 0 if str(root / path) in compiled else 1 if path in table.references else 2
         classes[kind].append(path)
     most = {0: _BATCH, 1: _BATCH, 2: _BATCH // 4}
     sizes = {kind: max(1, min(most[kind], -(-len(paths) // _WORKERS))) for kind, paths in classes.items()}
