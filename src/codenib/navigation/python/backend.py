@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from pathlib import Path
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Ranges, ResidentEngine
+from codenib.navigation.engines.scripts import script_version
 from codenib.navigation.tools.locate import Toolbox
 
 _ENGINE = Path(__file__).parent / "engine"
@@ -42,13 +42,10 @@ class PythonBackend:
     def identity(self) -> Mapping[str, str]:
         """The engine and our script; the interpreter on the path decides which libraries the engine sees."""
         tool = self._tools.require("basedpyright")
-        script = hashlib.sha256()
-        for path in sorted(_ENGINE.glob("*.js")):
-            script.update(path.read_bytes())
         return {
             "backend": "basedpyright engine",
             "version": tool.version,
-            "options": f"script {script.hexdigest()[:12]}",
+            "options": f"script {script_version(_ENGINE)}",
         }
 
     def produce(

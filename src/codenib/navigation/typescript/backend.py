@@ -13,7 +13,6 @@ Packages are not installed in a checkout: names from them lead nowhere, as in a 
 from __future__ import annotations
 
 import contextlib
-import hashlib
 import json
 import subprocess
 import threading
@@ -24,6 +23,7 @@ from pathlib import Path
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import ResidentEngine
+from codenib.navigation.engines.scripts import script_version
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.typescript.config import configures
 
@@ -50,13 +50,10 @@ class TypeScriptBackend:
     def identity(self) -> Mapping[str, str]:
         """The engine and our script: both decide the answers."""
         tool = self._tools.require("typescript")
-        script = hashlib.sha256()
-        for path in sorted(_ENGINE.glob("*.js")):
-            script.update(path.read_bytes())
         return {
             "backend": "typescript engine",
             "version": tool.version,
-            "options": f"script {script.hexdigest()[:12]}",
+            "options": f"script {script_version(_ENGINE)}",
         }
 
     def produce(

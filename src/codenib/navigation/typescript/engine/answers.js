@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A project and a token in, what the engine answers there out: its definitions, and its references.
  *
@@ -32,7 +32,7 @@ class Answers {
       (ts.isConstructorDeclaration(node) && node.parent.name) || node,
     );
     if (!symbol) return this.isResolvedModule(program, node) ? alone(ts, node) : null;
-    if (symbol.escapedName === 'export=')
+    if (symbol.escapedName === "export=")
       return this.moduleQuestion(program, symbol.parent, `module ${ts.getSymbolId(symbol.parent)}`);
     const module = this.isFileModule(symbol) ? ts.getSymbolId(symbol) : 0;
     if (module && !(symbol.flags & ts.SymbolFlags.Transient))
@@ -54,7 +54,7 @@ class Answers {
       const container = ts.getSuperContainer(node, false);
       return container ? `super ${ts.getNodeId(container)}` : null;
     }
-    if (ts.isImportMeta(parent) && parent.name === node) return 'import.meta';
+    if (ts.isImportMeta(parent) && parent.name === node) return "import.meta";
     if (ts.isJumpStatementTarget(node)) {
       const label = ts.getTargetLabel(parent, node.text);
       return label ? alone(ts, label) : null;
@@ -95,7 +95,7 @@ class Answers {
     const scope = core.nib.getSymbolScope(symbol);
     const symbols = kind ? wanted : this.withoutCovered(program, checker, symbol, wanted);
     const left = symbols === wanted ? [] : wanted.filter((each) => !symbols.includes(each));
-    const ids = [...new Set(symbols.map((each) => String(this.search.idOf(each))))].sort().join(' ');
+    const ids = [...new Set(symbols.map((each) => String(this.search.idOf(each))))].sort().join(" ");
     const question = [
       module,
       aliased ? this.search.idOf(aliased) : 0,
@@ -104,7 +104,7 @@ class Answers {
       scope ? ts.getNodeId(scope) : 0,
       meaning,
       ids,
-    ].join('|');
+    ].join("|");
     for (const each of left) add(this.memory(program).covered, this.search.keyOf(each), question);
     if (module) this.moduleQuestion(program, original, question);
     if (!scope || ts.isSourceFile(scope)) add(this.memory(program).named, symbol.escapedName, question);
@@ -324,8 +324,8 @@ function isImportName(ts, node) {
 
 /** Whether a search also looks at what stands around the names: constructors, static `this`. */
 function isSpecial(question) {
-  const parts = question.split('|');
-  return parts.length > 2 && parts[2] !== '0';
+  const parts = question.split("|");
+  return parts.length > 2 && parts[2] !== "0";
 }
 
 function importNames(ts, groups) {

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A token and the set of its references after an edit in, an error out when the two cannot belong together.
  *
@@ -32,10 +32,11 @@ class Check {
   isDoubtful(following, program, file, token, set) {
     const { facts, index } = this;
     const isMissing = (name, { start, end }) => !facts.holds(set, index.get(name), start, end);
-    if ((following.fresh.has(token.question) || following.reaches(file)) && isMissing(file, token)) return true;
+    if ((following.fresh.has(token.question) || following.reaches(file)) && isMissing(file, token))
+      return true;
     return token.definitions.some(
       (each) =>
-        typeof each !== 'string' &&
+        typeof each !== "string" &&
         following.reaches(each.file) &&
         program.getSourceFile(each.file)?.text.slice(each.start, each.end) === token.name &&
         isMissing(each.file, each),

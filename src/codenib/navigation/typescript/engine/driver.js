@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A checkout and the list of its files in, the facts of each file out.
  *
@@ -8,19 +8,19 @@
  * and every answer is cut down to the files that the asked one reaches.
  */
 
-const path = require('path');
-const { tokenReader } = require('./tokens.js');
-const { Search } = require('./search.js');
-const { Answers, spanOf } = require('./answers.js');
-const { Server } = require('./server.js');
-const { Facts } = require('./facts.js');
-const { Sheet } = require('./ledger.js');
-const { Check } = require('./check.js');
-const { Layout } = require('./layout.js');
-const { Reach, splitByGlobals } = require('./reach.js');
-const { nodeReader, roleReader, qualifiedName } = require('./nodes.js');
-const { relationReader } = require('./relations.js');
-const engine = require('./engine.js');
+const path = require("path");
+const { tokenReader } = require("./tokens.js");
+const { Search } = require("./search.js");
+const { Answers, spanOf } = require("./answers.js");
+const { Server } = require("./server.js");
+const { Facts } = require("./facts.js");
+const { Sheet } = require("./ledger.js");
+const { Check } = require("./check.js");
+const { Layout } = require("./layout.js");
+const { Reach, splitByGlobals } = require("./reach.js");
+const { nodeReader, roleReader, qualifiedName } = require("./nodes.js");
+const { relationReader } = require("./relations.js");
+const engine = require("./engine.js");
 
 /** The engine and its readers: what serves every state of a checkout. */
 class Engine {
@@ -28,7 +28,7 @@ class Engine {
     this.root = root;
     this.search = new Search();
     const ts = (this.ts = engine.load(folder, this.search.hooks()));
-    this.libraries = ts.normalizePath(path.join(folder, 'lib')) + '/';
+    this.libraries = ts.normalizePath(path.join(folder, "lib")) + "/";
     this.tokensOf = tokenReader(ts);
     this.search.serve(ts, this.tokensOf, this.libraries);
     this.answers = new Answers(ts, this.search);
@@ -46,7 +46,7 @@ class Driver {
     this.relationsOf = relationReader(ts, (info, program) => this.target(info, program));
     this.ledger = ledger;
     this.paths = paths;
-    this.index = new Map(paths.map((each, at) => [root + '/' + each, at]));
+    this.index = new Map(paths.map((each, at) => [root + "/" + each, at]));
     this.facts = new Facts(paths);
     this.check = new Check(answers, this.facts, this.index);
     this.report = report;
@@ -111,7 +111,7 @@ class Driver {
     if (!loaded.getSourceFile(file)) return;
     const program = this.ledger ? this.ledger.enter(name, loaded) : loaded;
     const situation = this.situation(project, file);
-    const place = `${name} | ${situation} | ${this.reach ? this.reach.mark : ''}`;
+    const place = `${name} | ${situation} | ${this.reach ? this.reach.mark : ""}`;
     const known = this.ledger && this.ledger.recall(file, name, place);
     const sheet = known || this.readFile(project, program, file);
     if (this.ledger) this.ledger.remember(file, name, place, sheet, !known);
@@ -162,7 +162,7 @@ class Driver {
 
   /** A target as the facts have it. */
   at(target) {
-    if (typeof target === 'string') return target;
+    if (typeof target === "string") return target;
     let found = this.indexed.get(target);
     if (!found) this.indexed.set(target, (found = { ...target, file: this.index.get(target.file) }));
     return found;
@@ -175,10 +175,10 @@ class Driver {
       projects
         .map((each) => each.getProjectName())
         .sort()
-        .join(' ');
+        .join(" ");
     this.adopt();
     return (
-      names(this.server.service.getScriptInfo(file).containingProjects) + ' | ' + names(this.server.loaded())
+      names(this.server.service.getScriptInfo(file).containingProjects) + " | " + names(this.server.loaded())
     );
   }
 
@@ -225,7 +225,7 @@ class Driver {
     const unknown = this.reach && infos.length > 0 && definitions.length === 0;
     const question = unknown ? null : (attempt(() => this.answers.question(program, node)) ?? null);
     const [first] = infos;
-    const visible = first && !first.isLocal ? `${first.fileName} ${first.textSpan.start}` : '';
+    const visible = first && !first.isLocal ? `${first.fileName} ${first.textSpan.start}` : "";
     const name = node.text === undefined ? source.text.slice(start, start + length) : node.text;
     const isNeeded = ts.isIdentifier(node) && !(node.flags & ts.NodeFlags.JSDoc);
     const roles = this.rolesOf(node);
@@ -249,7 +249,7 @@ class Driver {
     for (const info of mapped) {
       if (this.reach && this.index.has(info.fileName) && !this.reach.has(info.fileName)) continue;
       const target = this.target(info, program);
-      found.set(typeof target === 'string' ? target : `${target.file} ${target.start}`, target);
+      found.set(typeof target === "string" ? target : `${target.file} ${target.start}`, target);
     }
     return [...found.values()];
   }
@@ -268,10 +268,10 @@ class Driver {
   outsideName(info, program) {
     const { fileName, textSpan } = info;
     let where = path.posix.basename(fileName);
-    if (fileName.startsWith(this.libraries)) where = 'typescript/' + where;
-    else if (fileName.startsWith(this.root + '/')) where = fileName.slice(this.root.length + 1);
+    if (fileName.startsWith(this.libraries)) where = "typescript/" + where;
+    else if (fileName.startsWith(this.root + "/")) where = fileName.slice(this.root.length + 1);
     const source = program.getSourceFile(fileName);
-    return `${where}#${source && textSpan.length ? qualifiedName(this.ts, source, textSpan.start) : ''}`;
+    return `${where}#${source && textSpan.length ? qualifiedName(this.ts, source, textSpan.start) : ""}`;
   }
 
   /** The number of the set of occurrences that a references request here gives; -1 when it gives none. */
@@ -295,7 +295,7 @@ class Driver {
     let known = memory.get(question);
     if (known === undefined) memory.set(question, (known = new Map()));
     const groups = this.answers.references(program, node, question);
-    const reached = this.reach ? this.reach.pick(question, groups).name : '';
+    const reached = this.reach ? this.reach.pick(question, groups).name : "";
     const part = situation === null ? reached : `${situation} ${visible} ${reached}`;
     let found = known.get(part);
     if (found === undefined)
@@ -343,7 +343,7 @@ function attempt(ask) {
     return ask();
   } catch (error) {
     if (error.message && /^Debug Failure|Maximum call stack/.test(error.message)) return undefined;
-    if (error.stack && /\(.*[\\/]typescript\.js:/.test(error.stack.split('\n')[1] || '')) return undefined;
+    if (error.stack && /\(.*[\\/]typescript\.js:/.test(error.stack.split("\n")[1] || "")) return undefined;
     throw error;
   }
 }

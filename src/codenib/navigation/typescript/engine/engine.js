@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * The pinned TypeScript in, the same TypeScript out with a few of its inner functions opened.
  *
@@ -11,29 +11,29 @@
  * patched.
  */
 
-const fs = require('fs');
-const path = require('path');
-const Module = require('module');
+const fs = require("fs");
+const path = require("path");
+const Module = require("module");
 
 /** The patches fit this version; a later patch release passes when each of them still finds its place. */
-const VERSION = '6.0.';
+const VERSION = "6.0.";
 
 const PATCHES = [
   [
-    'the table of imports',
-    'const allDirectImports = getDirectImportsMap(sourceFiles, checker, cancellationToken);',
+    "the table of imports",
+    "const allDirectImports = getDirectImportsMap(sourceFiles, checker, cancellationToken);",
     `const allDirectImports = nibHooks.once(checker, () =>
     getDirectImportsMap(sourceFiles, checker, cancellationToken));`,
   ],
   [
-    'the modules that a file imports',
+    "the modules that a file imports",
     `const moduleSymbol = checker.getSymbolAtLocation(moduleSpecifier);
       if (moduleSymbol === searchModuleSymbol) {`,
     `const moduleSymbol = nibHooks.moduleOf(checker, moduleSpecifier);
       if (moduleSymbol === searchModuleSymbol) {`,
   ],
   [
-    'the files of a search',
+    "the files of a search",
     `for (const sourceFile of state.sourceFiles) {
         state.cancellationToken.throwIfCancellationRequested();
         searchForName(sourceFile, search, state);`,
@@ -42,26 +42,26 @@ const PATCHES = [
         searchForName(sourceFile, search, state);`,
   ],
   [
-    'the positions of a search',
-    'for (const position of getPossibleSymbolReferencePositions(sourceFile, search.text, container)) {',
-    'for (const position of nibHooks.positions(sourceFile, search, container, state)) {',
+    "the positions of a search",
+    "for (const position of getPossibleSymbolReferencePositions(sourceFile, search.text, container)) {",
+    "for (const position of nibHooks.positions(sourceFile, search, container, state)) {",
   ],
   [
-    'the token at a position',
+    "the token at a position",
     `function getTouchingPropertyName(sourceFile, position) {
   return getTouchingToken(`,
     `function getTouchingPropertyName(sourceFile, position) {
   return nibHooks.token(sourceFile, position) || getTouchingToken(`,
   ],
   [
-    'the token of a module specifier',
+    "the token of a module specifier",
     `const node = getTouchingToken(sourceFile, position);
     let resolution;`,
     `const node = nibHooks.token(sourceFile, position) || getTouchingToken(sourceFile, position);
     let resolution;`,
   ],
   [
-    'the display of a definition',
+    "the display of a definition",
     `const symbolName2 = checker.symbolToString(symbol);
   const symbolKind = ts_SymbolDisplay_exports.getSymbolKind(checker, symbol, node);
   const containerName = symbol.parent ? checker.symbolToString(symbol.parent, node) : "";
@@ -70,7 +70,7 @@ const PATCHES = [
   return createDefinitionInfoFromName(`,
   ],
   [
-    'the imports and exports that a search goes on from',
+    "the imports and exports that a search goes on from",
     `if (!importOrExport) return;
     const { symbol } = importOrExport;`,
     `if (!importOrExport) return;
@@ -78,7 +78,7 @@ const PATCHES = [
     const { symbol } = importOrExport;`,
   ],
   [
-    'the export specifiers that a search goes on from',
+    "the export specifiers that a search goes on from",
     `const exportDeclaration = parent2.parent;
     const localSymbol = getLocalSymbolForExportSpecifier(`,
     `const exportDeclaration = parent2.parent;
@@ -86,8 +86,8 @@ const PATCHES = [
     const localSymbol = getLocalSymbolForExportSpecifier(`,
   ],
   [
-    'the inner functions of find-references',
-    'Core2.getIntersectingMeaningFromDeclarations = getIntersectingMeaningFromDeclarations;',
+    "the inner functions of find-references",
+    "Core2.getIntersectingMeaningFromDeclarations = getIntersectingMeaningFromDeclarations;",
     `Core2.getIntersectingMeaningFromDeclarations = getIntersectingMeaningFromDeclarations;
   Core2.nib = { forEachRelatedSymbol, populateSearchSymbolSet, getSpecialSearchKind, getSymbolScope,
     getLocalSymbolForExportSpecifier, getMergedAliasedSymbolOfNamespaceExportDeclaration,
@@ -97,8 +97,8 @@ const PATCHES = [
 
 /** The engine of `folder` (an installed npm package), with `hooks` at its hot places. */
 function load(folder, hooks) {
-  const file = path.join(folder, 'lib', 'typescript.js');
-  let text = fs.readFileSync(file, 'utf8');
+  const file = path.join(folder, "lib", "typescript.js");
+  let text = fs.readFileSync(file, "utf8");
   for (const [what, from, to] of PATCHES) {
     const parts = text.split(from);
     if (parts.length !== 2)

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * Occurrences, definitions and reference sets in, one line of facts for each file out.
  *
@@ -8,8 +8,8 @@
  * question asks for the keys that make up its set. For most names that is one key: their declaration.
  */
 
-const { ROLE } = require('./nodes.js');
-const { Prints } = require('./prints.js');
+const { ROLE } = require("./nodes.js");
+const { Prints } = require("./prints.js");
 
 /** Blanks and comments that a file begins with. */
 const LEADING = /^(?:\s|\/\/[^\n]*|\/\*[\s\S]*?\*\/|#![^\n]*)*/;
@@ -18,7 +18,7 @@ class Facts {
   constructor(paths) {
     this.paths = paths;
     this.files = paths.map(() => ({
-      text: '',
+      text: "",
       lines: null,
       nodes: [],
       asked: new Map(),
@@ -128,7 +128,7 @@ class Facts {
     const prints = isPrinted ? new Prints(this, group, keys, parts, (target) => this.placeOf(target)) : null;
     for (let file = 0; file < this.paths.length; file++) {
       const make = () => JSON.stringify(new FileFacts(this, file, group, keys, parts).encode(byFile[file]));
-      yield { make, print: prints ? prints.of(file, byFile[file]) : '' };
+      yield { make, print: prints ? prints.of(file, byFile[file]) : "" };
     }
   }
 
@@ -137,8 +137,8 @@ class Facts {
     const path = this.paths[file];
     if (start < 0) return path;
     const at = this.names[file].get(start);
-    const name = at === undefined ? '' : this.files[file].nodes[at][0];
-    return `${path} ${position(this.files[file].lines, start).join(' ')} ${name}`;
+    const name = at === undefined ? "" : this.files[file].nodes[at][0];
+    return `${path} ${position(this.files[file].lines, start).join(" ")} ${name}`;
   }
 
   /**
@@ -157,7 +157,7 @@ class Facts {
   }
 
   ensure(target) {
-    if (typeof target === 'string' || target.start < 0) return;
+    if (typeof target === "string" || target.start < 0) return;
     if (!this.names[target.file].has(target.start))
       this.files[target.file].extra.set(target.start, target.end);
   }
@@ -179,7 +179,7 @@ class Facts {
     nodes.forEach((node, at) => {
       while (stack.length && nodes[stack[stack.length - 1]][4] < node[4]) stack.pop();
       node[2] =
-        node[8] === 'new'
+        node[8] === "new"
           ? stack.length
             ? stack[stack.length - 1]
             : -1
@@ -228,14 +228,14 @@ class Facts {
     const file = this.owner[ids[0]];
     const asked = this.files[file].asked.get(ids[0]);
     const outside =
-      asked && asked.definitions.length === 1 && typeof asked.definitions[0] === 'string'
+      asked && asked.definitions.length === 1 && typeof asked.definitions[0] === "string"
         ? asked.definitions[0]
-        : '';
+        : "";
     const text = this.files[file].text.slice(
       this.starts[ids[0]],
       Math.min(this.ends[ids[0]], this.starts[ids[0]] + 80),
     );
-    const name = outside || `set:${this.paths[file]}#${text.split('\n')[0]}`;
+    const name = outside || `set:${this.paths[file]}#${text.split("\n")[0]}`;
     const count = (taken.get(name) || 0) + 1;
     taken.set(name, count);
     return count === 1 ? name : `${name}~${count}`;
@@ -272,7 +272,7 @@ class FileFacts {
     ]);
     return {
       path: facts.paths[this.file],
-      encoding: 'utf-16',
+      encoding: "utf-16",
       nodes,
       targets: this.targets,
       lists: this.lists,
@@ -304,7 +304,7 @@ class FileFacts {
   isExact(asked, key) {
     const targets = asked.definitions.length ? asked.definitions : key === undefined ? [] : [key];
     return targets.every((target) => {
-      if (typeof target === 'string') return target.split('~')[0].split(/[#.]/).pop() === asked.name;
+      if (typeof target === "string") return target.split("~")[0].split(/[#.]/).pop() === asked.name;
       if (target.start < 0) return false;
       const { names, files } = this.facts;
       return files[target.file].nodes[names[target.file].get(target.start)][0] === asked.name;
@@ -314,7 +314,7 @@ class FileFacts {
   list(targets) {
     const order = targets.length < 2 ? targets : [...targets].sort(byPlace);
     const ids = [...new Set(order.map((each) => this.target(each)))].sort((a, b) => a - b);
-    const key = ids.join(' ');
+    const key = ids.join(" ");
     let id = this.listIds.get(key);
     if (id === undefined) {
       this.listIds.set(key, (id = this.lists.length));
@@ -324,11 +324,11 @@ class FileFacts {
   }
 
   target(target) {
-    const key = typeof target === 'string' ? target : `${target.file} ${target.start}`;
+    const key = typeof target === "string" ? target : `${target.file} ${target.start}`;
     let id = this.targetIds.get(key);
     if (id === undefined) {
       this.targetIds.set(key, (id = this.targets.length));
-      this.targets.push(typeof target === 'string' ? target : this.location(target));
+      this.targets.push(typeof target === "string" ? target : this.location(target));
     }
     return id;
   }
@@ -365,26 +365,26 @@ function position(lines, offset) {
 
 function anonymous(text, start, end) {
   const whole = end >= text.trimEnd().length && start <= LEADING.exec(text)[0].length;
-  if (whole) return ['<module>', 'module', -1, start, start + 1, start, start + 1, 0, 'new'];
+  if (whole) return ["<module>", "module", -1, start, start + 1, start, start + 1, 0, "new"];
   const source = text.slice(start, Math.min(end, start + 200));
-  const word = /^[\w$]+$/.test(source) ? source : '';
+  const word = /^[\w$]+$/.test(source) ? source : "";
   const kind = /^(async\b|function\b|\()/.test(source)
-    ? 'function'
+    ? "function"
     : /^class\b/.test(source)
-      ? 'class'
-      : 'variable';
-  return [word || '<anonymous>', kind, -1, start, end, start, end, 0, 'new'];
+      ? "class"
+      : "variable";
+  return [word || "<anonymous>", kind, -1, start, end, start, end, 0, "new"];
 }
 
 function byPlace(a, b) {
-  if (typeof a === 'string' || typeof b === 'string')
-    return typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === 'string' ? 1 : -1;
+  if (typeof a === "string" || typeof b === "string")
+    return typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "string" ? 1 : -1;
   return a.file - b.file || a.start - b.start;
 }
 
 function unique(rows) {
   const seen = new Set();
-  return rows.filter((row) => !seen.has(row.join(' ')) && seen.add(row.join(' ')));
+  return rows.filter((row) => !seen.has(row.join(" ")) && seen.add(row.join(" ")));
 }
 
 function equal(a, b) {

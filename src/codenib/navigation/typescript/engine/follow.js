@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A program before and after an edit in, the files whose answers may differ out, and the questions.
  *
@@ -9,9 +9,9 @@
  * there, or a token there is related to a symbol that it looks for.
  */
 
-const { matchDeclarations } = require('./matching.js');
-const { Surface } = require('./surface.js');
-const { importEdges, closure } = require('./reach.js');
+const { matchDeclarations } = require("./matching.js");
+const { Surface } = require("./surface.js");
+const { importEdges, closure } = require("./reach.js");
 
 /** Of the files of a program; with more of them to ask, asking all costs as much. */
 const MOST = 0.5;
@@ -45,7 +45,7 @@ class Following {
   /** Works it out; false when all files are to be asked. */
   settle() {
     const { before, after } = this;
-    if (!sameOptions(before, after)) return this.decline('its options changed');
+    if (!sameOptions(before, after)) return this.decline("its options changed");
     this.edges = [importEdges(before), importEdges(after)];
     this.users = reversed(this.edges);
     const old = new Map(before.getSourceFiles().map((file) => [file.path, file]));
@@ -75,20 +75,20 @@ class Following {
   }
 
   compare(path, old, now) {
-    if (!old) this.why.set(path, 'new');
+    if (!old) this.why.set(path, "new");
     else if (old !== now) {
-      this.why.set(path, 'edited');
+      this.why.set(path, "edited");
       // A checker would give out numbers of its own.
       this.ts.bindSourceFile(now, this.after.getCompilerOptions());
       this.places.set(now.fileName, matchDeclarations(this.ts, old, now));
     } else if (!sameSet(this.edges[0].get(path), this.edges[1].get(path)))
-      this.why.set(path, 'its imports lead elsewhere');
+      this.why.set(path, "its imports lead elsewhere");
   }
 
   /** Whether a file's edit may concern files that do not import it in ways that no name shows. */
   isWide(path) {
     const [old, now] = [this.old.get(path), this.now.get(path)].map((file) =>
-      file ? this.augmentations(file) : '',
+      file ? this.augmentations(file) : "",
     );
     return old !== now;
   }
@@ -97,7 +97,7 @@ class Following {
   isMixed(path) {
     return [this.old.get(path), this.now.get(path)].some((file) => {
       const symbols = file && file.commonJsModuleIndicator && file.symbol && file.symbol.exports;
-      return !!symbols && symbols.has('export=') && symbols.size > 1;
+      return !!symbols && symbols.has("export=") && symbols.size > 1;
     });
   }
 
@@ -111,7 +111,7 @@ class Following {
           (ts.isStringLiteral(each.name) || ts.isGlobalScopeAugmentation(each)),
       )
       .map((each) => each.getText(file))
-      .join('\n');
+      .join("\n");
   }
 
   /** Adds to the reached files until no name that one shows means something else to others. */
@@ -137,11 +137,11 @@ class Following {
     if (!open.length) return;
     const changed = this.changedNames(path);
     if (!changed.size) return;
-    const wide = [...changed].find((name) => name.startsWith(' ') && name !== ' default');
+    const wide = [...changed].find((name) => name.startsWith(" ") && name !== " default");
     for (const each of open) {
       const hit =
-        wide || this.mention(each, changed) || (changed.has(' default') && near.has(each) && ' default');
-      if (hit) found.set(each, `depends on ${path}, where${hit.startsWith(' ') ? '' : ' '}${hit} differs`);
+        wide || this.mention(each, changed) || (changed.has(" default") && near.has(each) && " default");
+      if (hit) found.set(each, `depends on ${path}, where${hit.startsWith(" ") ? "" : " "}${hit} differs`);
     }
   }
 
@@ -162,7 +162,7 @@ class Following {
     const [old, now] = [this.before, this.after].map((program) =>
       new Surface(this.ts, program, dirty).of(path),
     );
-    if (!old || !now) return new Set([' more than can be compared']);
+    if (!old || !now) return new Set([" more than can be compared"]);
     const names = new Set();
     for (const name of new Set([...old.keys(), ...now.keys()]))
       if (old.get(name) !== now.get(name)) names.add(name);
@@ -175,7 +175,7 @@ class Following {
       if (this.why.has(path) || found.has(path)) continue;
       const known = this.asked.get(file.fileName);
       if (known && known.leadsTo(this.edited, (target) => this.isGone(target)))
-        found.set(path, 'leads to a place that is gone');
+        found.set(path, "leads to a place that is gone");
     }
   }
 
@@ -228,7 +228,7 @@ class Following {
     });
     for (const [question, groups] of old.groups) {
       const isHit =
-        question.startsWith('node ') ||
+        question.startsWith("node ") ||
         groups.some(({ references }) => references.some((each) => names.has(each.fileName)));
       (isHit ? this.stale : memory.groups).set(question, groups);
     }
@@ -308,7 +308,7 @@ class Following {
       const module = queue.pop();
       if (!module || !module.exports || seen.has(module)) continue;
       seen.add(module);
-      for (const name of ['default', 'export=']) {
+      for (const name of ["default", "export="]) {
         let symbol = module.exports.get(name);
         for (let steps = 0; symbol && steps < 20; steps++) {
           touch(this.search.keyOf(symbol));
@@ -316,7 +316,7 @@ class Following {
             symbol.flags & this.ts.SymbolFlags.Alias ? checker.getImmediateAliasedSymbol(symbol) : undefined;
         }
       }
-      const all = module.exports.get('__export');
+      const all = module.exports.get("__export");
       for (const each of (all && all.declarations) || [])
         if (each.moduleSpecifier) queue.push(checker.getSymbolAtLocation(each.moduleSpecifier));
     }
@@ -368,7 +368,7 @@ class Following {
   end() {
     this.search.elder = null;
     this.answers.following.delete(this.after);
-    for (const each of ['before', 'old', 'checkers', 'askers', 'asked', 'edges', 'users']) this[each] = null;
+    for (const each of ["before", "old", "checkers", "askers", "asked", "edges", "users"]) this[each] = null;
   }
 }
 
@@ -386,7 +386,7 @@ function sameOptions(before, after) {
 
 function optionsOf(program) {
   return JSON.stringify(program.getCompilerOptions(), (key, value) =>
-    key === 'configFile' ? undefined : value,
+    key === "configFile" ? undefined : value,
   );
 }
 

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * What one server leaves to the next in a process that stays: parsed files, and what was looked up on disk.
  *

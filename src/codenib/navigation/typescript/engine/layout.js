@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * The files of a checkout in, the order to ask them in out, so that each project is loaded about once.
  *
@@ -6,9 +6,9 @@
  * was opened before, so the order is that of a client which goes through the files by path.
  */
 
-const path = require('path');
+const path = require("path");
 
-const NAMES = ['tsconfig.json', 'jsconfig.json'];
+const NAMES = ["tsconfig.json", "jsconfig.json"];
 
 class Layout {
   constructor(ts, host, root) {
@@ -51,17 +51,17 @@ class Layout {
 
   /** The nearest configuration at or above `folder`, inside the checkout; '' when there is none. */
   configAbove(folder) {
-    if (folder !== this.root && !folder.startsWith(this.root + '/')) return '';
+    if (folder !== this.root && !folder.startsWith(this.root + "/")) return "";
     let found = this.nearest.get(folder);
     if (found !== undefined) return found;
     const here = NAMES.map((name) => `${folder}/${name}`).find((file) => this.host.fileExists(file));
-    found = here || (folder === this.root ? '' : this.configAbove(path.posix.dirname(folder)));
+    found = here || (folder === this.root ? "" : this.configAbove(path.posix.dirname(folder)));
     this.nearest.set(folder, found);
     return found;
   }
 
   lists(config, file) {
-    return config !== '' && this.parse(config).names.has(file);
+    return config !== "" && this.parse(config).names.has(file);
   }
 
   parse(config) {

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * The answers of one run over a checkout in, those of them that hold in the next run out.
  *
@@ -6,8 +6,8 @@
  * the question that its references answer. Programs are kept by the name of their project.
  */
 
-const v8 = require('v8');
-const { Following } = require('./follow.js');
+const v8 = require("v8");
+const { Following } = require("./follow.js");
 
 /** The part of the heap that may be in use before projects are forgotten. */
 const MOST_HEAP = 0.6;
@@ -30,7 +30,7 @@ class Sheet {
   others() {
     if (!this.files) {
       this.files = new Set();
-      for (const target of this.targets()) if (typeof target !== 'string') this.files.add(target.file);
+      for (const target of this.targets()) if (typeof target !== "string") this.files.add(target.file);
     }
     return this.files;
   }
@@ -38,14 +38,14 @@ class Sheet {
   /** Whether a target in one of these files is such. */
   leadsTo(files, test) {
     if (![...this.others()].some((file) => files.has(file))) return false;
-    for (const target of this.targets()) if (typeof target !== 'string' && test(target)) return true;
+    for (const target of this.targets()) if (typeof target !== "string" && test(target)) return true;
     return false;
   }
 
   /** The sheet with targets where they are now, and with questions named anew where `ask` gives other names. */
   after(files, moved, ask) {
     const isMoved = [...this.others()].some((file) => files.has(file));
-    const move = (target) => (typeof target !== 'string' && files.has(target.file) ? moved(target) : target);
+    const move = (target) => (typeof target !== "string" && files.has(target.file) ? moved(target) : target);
     const sheet = new Sheet(this.file, this.text, this.lines);
     sheet.nodes = this.nodes;
     sheet.mark = this.mark;

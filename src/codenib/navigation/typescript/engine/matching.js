@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A file before and after an edit in, which declarations are the same one out.
  *
@@ -56,8 +56,8 @@ function declarations(ts, file) {
     if (node.jsDoc) for (const doc of node.jsDoc) ts.forEachChild(doc, (child) => visit(child, here));
     ts.forEachChild(node, (child) => visit(child, here));
   };
-  found.set('', file);
-  visit(file, '');
+  found.set("", file);
+  visit(file, "");
   return found;
 }
 

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A parsed file in, its declarations out: name, kind, parent, offsets of the whole and of the name, and
  * whether local.
@@ -13,54 +13,54 @@ const ROLE = { declaration: 1, import: 2, call: 4, type: 8, write: 16, inherit: 
 function nodeReader(ts) {
   const K = ts.SyntaxKind;
   const KINDS = new Map([
-    [K.ClassDeclaration, 'class'],
-    [K.ClassExpression, 'class'],
-    [K.InterfaceDeclaration, 'interface'],
-    [K.EnumDeclaration, 'enum'],
-    [K.EnumMember, 'enum_member'],
-    [K.FunctionDeclaration, 'function'],
-    [K.FunctionExpression, 'function'],
-    [K.MethodDeclaration, 'method'],
-    [K.MethodSignature, 'method'],
-    [K.Constructor, 'method'],
-    [K.GetAccessor, 'property'],
-    [K.SetAccessor, 'property'],
-    [K.PropertyDeclaration, 'field'],
-    [K.PropertySignature, 'property'],
-    [K.PropertyAssignment, 'property'],
-    [K.ShorthandPropertyAssignment, 'property'],
-    [K.JsxAttribute, 'property'],
-    [K.VariableDeclaration, 'variable'],
-    [K.BindingElement, 'variable'],
-    [K.Parameter, 'parameter'],
-    [K.TypeParameter, 'type_parameter'],
-    [K.TypeAliasDeclaration, 'type_alias'],
-    [K.ModuleDeclaration, 'namespace'],
-    [K.ImportClause, 'import'],
-    [K.ImportSpecifier, 'import'],
-    [K.NamespaceImport, 'import'],
-    [K.ImportEqualsDeclaration, 'import'],
-    [K.ExportSpecifier, 'import'],
-    [K.NamespaceExport, 'import'],
-    [K.NamespaceExportDeclaration, 'namespace'],
-    [K.NamedTupleMember, 'property'],
-    [K.JSDocTypedefTag, 'type_alias'],
-    [K.JSDocCallbackTag, 'type_alias'],
-    [K.JSDocPropertyTag, 'property'],
-    [K.LabeledStatement, 'label'],
+    [K.ClassDeclaration, "class"],
+    [K.ClassExpression, "class"],
+    [K.InterfaceDeclaration, "interface"],
+    [K.EnumDeclaration, "enum"],
+    [K.EnumMember, "enum_member"],
+    [K.FunctionDeclaration, "function"],
+    [K.FunctionExpression, "function"],
+    [K.MethodDeclaration, "method"],
+    [K.MethodSignature, "method"],
+    [K.Constructor, "method"],
+    [K.GetAccessor, "property"],
+    [K.SetAccessor, "property"],
+    [K.PropertyDeclaration, "field"],
+    [K.PropertySignature, "property"],
+    [K.PropertyAssignment, "property"],
+    [K.ShorthandPropertyAssignment, "property"],
+    [K.JsxAttribute, "property"],
+    [K.VariableDeclaration, "variable"],
+    [K.BindingElement, "variable"],
+    [K.Parameter, "parameter"],
+    [K.TypeParameter, "type_parameter"],
+    [K.TypeAliasDeclaration, "type_alias"],
+    [K.ModuleDeclaration, "namespace"],
+    [K.ImportClause, "import"],
+    [K.ImportSpecifier, "import"],
+    [K.NamespaceImport, "import"],
+    [K.ImportEqualsDeclaration, "import"],
+    [K.ExportSpecifier, "import"],
+    [K.NamespaceExport, "import"],
+    [K.NamespaceExportDeclaration, "namespace"],
+    [K.NamedTupleMember, "property"],
+    [K.JSDocTypedefTag, "type_alias"],
+    [K.JSDocCallbackTag, "type_alias"],
+    [K.JSDocPropertyTag, "property"],
+    [K.LabeledStatement, "label"],
   ]);
-  const MEMBERS = new Set(['method', 'property', 'field', 'enum_member']);
+  const MEMBERS = new Set(["method", "property", "field", "enum_member"]);
 
   function kindOf(node) {
     if (ts.isVariableDeclaration(node)) {
       const value = node.initializer;
-      if (value && (ts.isArrowFunction(value) || ts.isFunctionExpression(value))) return 'function';
-      return ts.isVarConst(node) ? 'constant' : 'variable';
+      if (value && (ts.isArrowFunction(value) || ts.isFunctionExpression(value))) return "function";
+      return ts.isVarConst(node) ? "constant" : "variable";
     }
-    if (ts.isParameter(node) && ts.isParameterPropertyDeclaration(node, node.parent)) return 'property';
+    if (ts.isParameter(node) && ts.isParameterPropertyDeclaration(node, node.parent)) return "property";
     if (ts.isBinaryExpression(node) || ts.isPropertyAccessExpression(node)) {
       const value = ts.isBinaryExpression(node) ? node.right : undefined;
-      return value && (ts.isFunctionExpression(value) || ts.isArrowFunction(value)) ? 'method' : 'property';
+      return value && (ts.isFunctionExpression(value) || ts.isArrowFunction(value)) ? "method" : "property";
     }
     return KINDS.get(node.kind);
   }
@@ -108,7 +108,7 @@ function nodeReader(ts) {
             Math.max(whole.end, name.end),
             start,
             name.end,
-            kind === 'parameter' ? 1 : local,
+            kind === "parameter" ? 1 : local,
           ]);
         }
       }
@@ -123,7 +123,7 @@ function nodeReader(ts) {
 function plain(ts, name, file) {
   if (ts.isStringLiteralLike(name) || ts.isNumericLiteral(name)) return name.text;
   if (ts.isIdentifier(name) || ts.isPrivateIdentifier(name)) return name.text;
-  return file.text.slice(name.getStart(file), name.end).split('\n')[0].slice(0, 80);
+  return file.text.slice(name.getStart(file), name.end).split("\n")[0].slice(0, 80);
 }
 
 /** Makes the function that says what part a token plays. */
@@ -209,7 +209,7 @@ function qualifiedName(ts, file, start) {
     const name = at.name || ts.getNameOfDeclaration(at);
     if (name && name.text && ts.isDeclaration(at)) parts.unshift(name.text);
   }
-  return parts.join('.');
+  return parts.join(".");
 }
 
 module.exports = { nodeReader, roleReader, qualifiedName, ROLE };

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * Facts in, a number for each file out: equal numbers, from one run to the next, mean equal lines.
  *
@@ -45,7 +45,7 @@ class Prints {
   }
 
   target(target) {
-    if (typeof target === 'string') return this.text(target);
+    if (typeof target === "string") return this.text(target);
     let found = this.targets.get(target);
     if (!found) this.targets.set(target, (found = this.text(this.place(target))));
     return found;

@@ -1,7 +1,7 @@
-'use strict';
+"use strict";
 /** The inferred program of many loose files in, what each of them alone would see out. */
 
-const crypto = require('crypto');
+const crypto = require("crypto");
 
 /**
  * At most so many programs for files whose globals collide; the rest share the last one. Each costs about a
@@ -31,7 +31,7 @@ class Reach {
     let [one, two] = [0, 0];
     for (const path of this.seen) {
       let sum = this.sums.get(path);
-      if (!sum) this.sums.set(path, (sum = crypto.createHash('sha1').update(path).digest()));
+      if (!sum) this.sums.set(path, (sum = crypto.createHash("sha1").update(path).digest()));
       one = (one + sum.readInt32LE(0)) | 0;
       two ^= sum.readInt32LE(4);
     }
@@ -47,7 +47,7 @@ class Reach {
     let path = this.paths.get(file);
     if (path === undefined) {
       const source = this.program.getSourceFile(file);
-      this.paths.set(file, (path = source ? source.path : ''));
+      this.paths.set(file, (path = source ? source.path : ""));
     }
     return path;
   }
@@ -62,7 +62,7 @@ class Reach {
     const files = this.byFile(question, groups);
     if (files.size === 1) {
       const [path] = files.keys();
-      picked = this.seen.has(path) ? { name: '', groups } : { name: 'none', groups: [] };
+      picked = this.seen.has(path) ? { name: "", groups } : { name: "none", groups: [] };
     } else {
       const [few, many] = files.size < this.seen.size ? [files, this.seen] : [this.seen, files];
       const reached = [];
@@ -71,7 +71,7 @@ class Reach {
       const references = () => reached.flatMap((path) => files.get(path));
       const definition = groups.length ? groups[0].definition : undefined;
       picked = {
-        name: reached.join(' '),
+        name: reached.join(" "),
         get groups() {
           return reached.length ? [{ definition, references: references() }] : [];
         },
@@ -88,7 +88,7 @@ class Reach {
     for (const { references } of groups) {
       for (const each of references) {
         const path = this.pathOf(each.fileName);
-        if (path === '') continue;
+        if (path === "") continue;
         if (files.has(path)) files.get(path).push(each);
         else files.set(path, [each]);
       }
@@ -101,7 +101,7 @@ function importEdges(program) {
   const edges = new Map();
   program.getFileIncludeReasons().forEach((reasons, to) => {
     for (const reason of reasons) {
-      if (!('file' in reason)) continue;
+      if (!("file" in reason)) continue;
       if (edges.has(reason.file)) edges.get(reason.file).add(to);
       else edges.set(reason.file, new Set([to]));
     }

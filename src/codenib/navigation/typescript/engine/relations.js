@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A parsed file in, its type relations out: [kind, source, destination], kind being inherit, implement or
  * override.
@@ -32,7 +32,7 @@ function relationReader(ts, target) {
     };
     const type = (node) => {
       for (const clause of node.heritageClauses || []) {
-        const kind = clause.token === K.ImplementsKeyword ? 'implement' : 'inherit';
+        const kind = clause.token === K.ImplementsKeyword ? "implement" : "inherit";
         for (const base of clause.types) {
           const symbol = checker.getSymbolAtLocation(base.expression);
           const real =
@@ -41,7 +41,7 @@ function relationReader(ts, target) {
           const baseType = checker.getTypeAtLocation(base);
           for (const member of node.members) {
             if (!member.name || !ts.isIdentifier(member.name) || ts.hasStaticModifier(member)) continue;
-            add('override', member.name, checker.getPropertyOfType(baseType, member.name.text));
+            add("override", member.name, checker.getPropertyOfType(baseType, member.name.text));
           }
         }
       }

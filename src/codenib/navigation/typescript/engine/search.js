@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * The hooks of the engine: a search of find-references in, the files and positions that can match out.
  *
@@ -11,7 +11,7 @@
 class Search {
   constructor() {
     this.checkers = new WeakMap();
-    this.libraries = '';
+    this.libraries = "";
     this.ts = null;
     this.tokensOf = null;
     this.only = null; // the files that a search visits; null: all
@@ -169,7 +169,8 @@ class Search {
     const { ts } = this;
     if (!token || this.relays.has(token)) return true;
     const { parent } = token;
-    if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent) || ts.isImportClause(parent)) return true;
+    if (ts.isImportSpecifier(parent) || ts.isExportSpecifier(parent) || ts.isImportClause(parent))
+      return true;
     if (ts.isNamespaceImport(parent) || ts.isNamespaceExport(parent) || ts.isImportEqualsDeclaration(parent))
       return true;
     if (ts.isBindingElement(parent) || ts.isJSDocTypedefTag(parent) || ts.isJSDocCallbackTag(parent))

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * node serve.js TYPESCRIPT_FOLDER ROOT: stays, and answers requests, a line of JSON each, on standard output.
  *
@@ -8,15 +8,15 @@
  * After each answer comes {"end": COUNT}; {"error": REASON} when it failed.
  */
 
-const crypto = require('crypto');
-const fs = require('fs');
-const path = require('path');
-const readline = require('readline');
-const { Disagreement } = require('./check.js');
-const { Driver, Engine } = require('./driver.js');
-const { Kept } = require('./kept.js');
-const { Ledger } = require('./ledger.js');
-const { writeAll } = require('./main.js');
+const crypto = require("crypto");
+const fs = require("fs");
+const path = require("path");
+const readline = require("readline");
+const { Disagreement } = require("./check.js");
+const { Driver, Engine } = require("./driver.js");
+const { Kept } = require("./kept.js");
+const { Ledger } = require("./ledger.js");
+const { writeAll } = require("./main.js");
 
 class Service {
   constructor(folder, root) {
@@ -46,8 +46,8 @@ class Service {
 
   lines(paths, anew) {
     const { lines, same, report } = this.collect(paths, anew);
-    for (const line of lines.values()) writeAll(Buffer.from(line + '\n'));
-    writeAll(Buffer.from(JSON.stringify({ report, same }) + '\n'));
+    for (const line of lines.values()) writeAll(Buffer.from(line + "\n"));
+    writeAll(Buffer.from(JSON.stringify({ report, same }) + "\n"));
     return paths.length;
   }
 
@@ -62,7 +62,7 @@ class Service {
       if (known && known.print === print) sums.set(file, known);
       else {
         const line = make();
-        sums.set(file, { print, sum: crypto.createHash('sha1').update(line).digest('base64') });
+        sums.set(file, { print, sum: crypto.createHash("sha1").update(line).digest("base64") });
         if (!known || known.sum !== sums.get(file).sum) lines.set(file, line);
       }
       if (!lines.has(file)) same.push(file);
@@ -91,9 +91,9 @@ async function main([folder, root]) {
   for await (const line of readline.createInterface({ input: process.stdin })) {
     try {
       const count = service.handle(JSON.parse(line));
-      writeAll(Buffer.from(JSON.stringify({ end: count }) + '\n'));
+      writeAll(Buffer.from(JSON.stringify({ end: count }) + "\n"));
     } catch (error) {
-      writeAll(Buffer.from(JSON.stringify({ error: error.stack || String(error) }) + '\n'));
+      writeAll(Buffer.from(JSON.stringify({ error: error.stack || String(error) }) + "\n"));
     }
   }
 }

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A checkout in, the live server's project structure out: tsserver's own project service, run in process.
  *
@@ -8,14 +8,14 @@
  * engine's own library is read, no typings are fetched, and no plugin is loaded.
  */
 
-const { keepParsed } = require('./kept.js');
+const { keepParsed } = require("./kept.js");
 
 /** What typescript-language-server sets for files without a project. */
 const INFERRED = {
-  module: 'ESNext',
-  moduleResolution: 'Bundler',
-  target: 'ES2024',
-  jsx: 'ReactJSX',
+  module: "ESNext",
+  moduleResolution: "Bundler",
+  target: "ES2024",
+  jsx: "ReactJSX",
   strict: true,
   strictNullChecks: true,
   strictFunctionTypes: true,
@@ -41,8 +41,8 @@ class Server {
     this.service = this.session.projectService;
     this.session.executeCommand({
       seq: 1,
-      type: 'request',
-      command: 'compilerOptionsForInferredProjects',
+      type: "request",
+      command: "compilerOptionsForInferredProjects",
       arguments: { options: INFERRED },
     });
     this.holdInferred();
@@ -99,7 +99,7 @@ class Server {
       realpath: remembered(looks.real, (name) => sys.realpath(name)),
       getDirectories: (name) => (inside(name) ? sys.getDirectories(name) : []),
       readDirectory: (name, ...rest) => (inside(name) ? sys.readDirectory(name, ...rest) : []),
-      getEnvironmentVariable: () => '',
+      getEnvironmentVariable: () => "",
     };
   }
 
@@ -109,7 +109,7 @@ class Server {
   }
 
   isInside(name) {
-    return name === this.root || name.startsWith(this.root + '/') || name.startsWith(this.libraries);
+    return name === this.root || name.startsWith(this.root + "/") || name.startsWith(this.libraries);
   }
 
   /**

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /**
  * A file of a program in, what other files can see of it out: a text for each name, and what is used unwritten.
  *
@@ -10,7 +10,15 @@
 
 const MOST = 4000;
 /** Members that the language itself uses. */
-const UNWRITTEN = new Set(['then', 'next', 'children', 'constructor', 'prototype', '__proto__', '__esModule']);
+const UNWRITTEN = new Set([
+  "then",
+  "next",
+  "children",
+  "constructor",
+  "prototype",
+  "__proto__",
+  "__esModule",
+]);
 
 class Surface {
   /** `dirty`: the files (by path) whose types are written out. */
@@ -31,14 +39,14 @@ class Surface {
     this.queue = [];
     this.seen = new Set();
     const module = file.symbol && checker.getSymbolAtLocation(file);
-    this.add(' kind', `${!!module} ${!!file.commonJsModuleIndicator} ${!!file.externalModuleIndicator}`);
+    this.add(" kind", `${!!module} ${!!file.commonJsModuleIndicator} ${!!file.externalModuleIndicator}`);
     if (module) {
-      this.passed(module, '', new Set());
+      this.passed(module, "", new Set());
       for (const each of checker.getExportsOfModule(module)) this.enqueue(each, true);
-      for (const [name, each] of module.exports || []) if (name === 'export=') this.enqueue(each, true);
+      for (const [name, each] of module.exports || []) if (name === "export=") this.enqueue(each, true);
       const whole = checker.resolveExternalModuleSymbol(module);
       if (whole !== module) {
-        this.add(' default', this.type(checker.getTypeOfSymbol(whole)));
+        this.add(" default", this.type(checker.getTypeOfSymbol(whole)));
         this.enqueue(whole, true);
       }
     } else if (file.locals)
@@ -55,15 +63,15 @@ class Surface {
     if (!module || !module.exports || seen.has(module)) return;
     seen.add(module);
     for (const [name, symbol] of module.exports) {
-      if (name === '__export') continue;
+      if (name === "__export") continue;
       if (from) this.add(this.nameOf(symbol), `from ${from}`);
-      if (name !== 'default' && name !== 'export=') continue;
+      if (name !== "default" && name !== "export=") continue;
       const target =
         symbol.flags & this.ts.SymbolFlags.Alias ? this.checker.getImmediateAliasedSymbol(symbol) : undefined;
       const home = target || (symbol.valueDeclaration && symbol.valueDeclaration.localSymbol);
       if (home) this.add(String(home.escapedName), `at home in ${from} ${this.key(home)}`);
     }
-    const all = module.exports.get('__export');
+    const all = module.exports.get("__export");
     for (const { moduleSpecifier } of (all && all.declarations) || [])
       if (moduleSpecifier)
         this.passed(
@@ -88,8 +96,8 @@ class Surface {
 
   nameOf(symbol) {
     const name = this.ts.symbolName(symbol);
-    if (symbol.escapedName === 'default' || symbol.escapedName === 'export=') return ' default';
-    return String(symbol.escapedName).startsWith('__@') || UNWRITTEN.has(name) ? ` ${name}` : name;
+    if (symbol.escapedName === "default" || symbol.escapedName === "export=") return " default";
+    return String(symbol.escapedName).startsWith("__@") || UNWRITTEN.has(name) ? ` ${name}` : name;
   }
 
   describe(symbol) {
@@ -115,7 +123,7 @@ class Surface {
     if (symbol.flags & F.Class) this.statics(symbol, name);
     else if (symbol.flags & F.Value && !(symbol.flags & F.Enum && !(symbol.flags & F.Variable)))
       parts.push(this.type(checker.getTypeOfSymbol(symbol)));
-    this.add(name, parts.join(' '));
+    this.add(name, parts.join(" "));
   }
 
   typeParametersOf(symbol) {
@@ -134,10 +142,10 @@ class Surface {
       ` shape of ${name}`,
       [
         this.parameters(type.typeParameters || []),
-        bases.map((each) => this.type(each)).join(' & '),
+        bases.map((each) => this.type(each)).join(" & "),
         this.signatures(type, true),
         this.indexes(type),
-      ].join(' | '),
+      ].join(" | "),
     );
     for (const each of symbol.members ? symbol.members.values() : []) {
       if (!(each.flags & this.ts.SymbolFlags.ClassMember)) continue;
@@ -174,7 +182,7 @@ class Surface {
     const type = checker.getTypeOfSymbol(symbol);
     this.add(` made ${name}`, this.signatures(type, false));
     for (const each of checker.getPropertiesOfType(type))
-      if (each.escapedName !== 'prototype')
+      if (each.escapedName !== "prototype")
         this.add(this.nameOf(each), `${this.key(symbol)} static ${this.property(each)}`);
   }
 
@@ -187,18 +195,18 @@ class Surface {
   key(symbol) {
     const { ts } = this;
     if (!symbol.declarations) return `?${symbol.escapedName}`;
-    return symbol.declarations.map((each) => ts.getNodeId(each)).join(',');
+    return symbol.declarations.map((each) => ts.getNodeId(each)).join(",");
   }
 
   parameters(types) {
     const { checker } = this;
-    const text = (type) => (type ? this.type(type) : '');
+    const text = (type) => (type ? this.type(type) : "");
     return types
       .map(
         (each) =>
           `${this.key(each.symbol)}:${text(checker.getBaseConstraintOfType(each))}=${text(checker.getDefaultFromTypeParameter(each))}`,
       )
-      .join(',');
+      .join(",");
   }
 
   signatures(type, both) {
@@ -211,9 +219,9 @@ class Surface {
         checker
           .getSignaturesOfType(type, kind)
           .map((each) => this.signature(each))
-          .join(';'),
+          .join(";"),
       )
-      .join('#');
+      .join("#");
   }
 
   signature(signature) {
@@ -225,14 +233,14 @@ class Surface {
     ];
     if (signature.typeParameters) parts.push(this.parameters(signature.typeParameters));
     for (const each of [signature.thisParameter, ...signature.parameters])
-      parts.push(each ? this.type(checker.getTypeOfSymbol(each)) : '-');
+      parts.push(each ? this.type(checker.getTypeOfSymbol(each)) : "-");
     const predicate = checker.getTypePredicateOfSignature(signature);
     if (predicate)
       parts.push(
-        `${predicate.kind} ${predicate.parameterIndex} ${predicate.type ? this.type(predicate.type) : ''}`,
+        `${predicate.kind} ${predicate.parameterIndex} ${predicate.type ? this.type(predicate.type) : ""}`,
       );
     parts.push(this.type(checker.getReturnTypeOfSignature(signature)));
-    return parts.join(' ');
+    return parts.join(" ");
   }
 
   indexes(type) {
@@ -245,11 +253,11 @@ class Surface {
   type(type, stack = this.stack || (this.stack = [])) {
     const { ts } = this;
     const T = ts.TypeFlags;
-    if (--this.left < 0) return '';
+    if (--this.left < 0) return "";
     if (type.flags & (T.Intrinsic | T.Literal | T.UniqueESSymbol) && !(type.flags & T.EnumLiteral))
       return (
         this.checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation) +
-        (type.symbol ? this.key(type.symbol) : '')
+        (type.symbol ? this.key(type.symbol) : "")
       );
     const at = stack.indexOf(type);
     if (at >= 0) return `^${at}`;
@@ -272,15 +280,15 @@ class Surface {
     }
     if (type.flags & T.UnionOrIntersection) {
       const parts = type.types.map((each) => this.type(each));
-      return type.flags & T.Union ? `(${parts.sort().join('|')})` : `(${parts.join('&')})`;
+      return type.flags & T.Union ? `(${parts.sort().join("|")})` : `(${parts.join("&")})`;
     }
     if (type.flags & T.TypeParameter)
-      return `P${type.symbol ? this.key(type.symbol) : ''}${type.isThisType ? 'this' : ''}`;
+      return `P${type.symbol ? this.key(type.symbol) : ""}${type.isThisType ? "this" : ""}`;
     if (type.flags & T.Index) return `keyof ${this.type(type.type)}`;
     if (type.flags & T.IndexedAccess) return `${this.type(type.objectType)}[${this.type(type.indexType)}]`;
     if (type.flags & T.Substitution) return `${this.type(type.baseType)}~${this.type(type.constraint)}`;
     if (type.flags & T.TemplateLiteral)
-      return `\`${type.texts.join('$')}${type.types.map((each) => this.type(each))}`;
+      return `\`${type.texts.join("$")}${type.types.map((each) => this.type(each))}`;
     if (type.flags & T.StringMapping) return `${type.symbol.escapedName}<${this.type(type.type)}>`;
     if (type.flags & T.Conditional) return this.conditional(type);
     return this.object(type);
@@ -293,7 +301,7 @@ class Surface {
       this.type(type.checkType),
       this.type(type.extendsType),
     ];
-    return `${parts.join(' ')} ${checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation)}`;
+    return `${parts.join(" ")} ${checker.typeToString(type, undefined, ts.TypeFormatFlags.NoTruncation)}`;
   }
 
   object(type) {
@@ -305,10 +313,10 @@ class Surface {
       if (target.objectFlags & O.Tuple)
         return `tuple ${target.elementFlags.join()} [${args.map((each) => this.type(each))}]`;
       if (target.symbol) this.enqueue(target.symbol);
-      return `R${target.symbol ? this.key(target.symbol) : ''}<${args.map((each) => (each === target.thisType ? 'this' : this.type(each)))}>`;
+      return `R${target.symbol ? this.key(target.symbol) : ""}<${args.map((each) => (each === target.thisType ? "this" : this.type(each)))}>`;
     }
     const { symbol } = type;
-    const key = symbol ? this.key(symbol) : '';
+    const key = symbol ? this.key(symbol) : "";
     if (symbol && symbol.flags & (ts.SymbolFlags.ValueModule | ts.SymbolFlags.Class | ts.SymbolFlags.Enum)) {
       this.enqueue(symbol);
       return `typeof ${key}`;
@@ -321,7 +329,7 @@ class Surface {
       .getPropertiesOfType(type)
       .map((each) => this.property(each))
       .sort();
-    return `{${key} ${members.join(';')} ${this.signatures(type, true)} ${this.indexes(type)}}`;
+    return `{${key} ${members.join(";")} ${this.signatures(type, true)} ${this.indexes(type)}}`;
   }
 }
 

@@ -1,4 +1,4 @@
-'use strict';
+"use strict";
 /** A parsed file in, its tokens out: those that a person may ask about, by position and by name. */
 
 /** Makes the token reader of one engine; its results are kept as long as the file they belong to. */
@@ -64,7 +64,7 @@ function tokenReader(ts) {
     const named = (token) => {
       const start = token.getStart(file);
       if (found.byPosition.has(start)) return;
-      if (token.kind === K.DefaultKeyword) name(token, 'default', start);
+      if (token.kind === K.DefaultKeyword) name(token, "default", start);
       keyword(token, start);
     };
     visit(file);
