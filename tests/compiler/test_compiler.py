@@ -3,7 +3,7 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -13,12 +13,13 @@ from tests.manifest.rubbish import abandon_artifact
 
 import codenib
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.registry import DEFAULT_VIEWS, builder_of
+from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import CannotMaintain
-from codenib.core.protocols import Deriver, Records
+from codenib.core.protocols import Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, Status, ViewFacts, ViewKind
 from codenib.manifest.files import disk_usage
+from codenib.views.trigram.view import TrigramViewBuilder
 
 Compile = Callable[..., IndexCompiler]
 LEXICAL, TRIGRAM = ViewKind.LEXICAL, ViewKind.TRIGRAM
@@ -34,14 +35,11 @@ class FakeBuilder:
     ) -> None:
         self.on_build, self.on_maintain = on_build, on_maintain
         self._version = version
-        self._inner = builder_of(TRIGRAM)
+        self._inner = TrigramViewBuilder()
         self.builds = 0
 
     def profile(self) -> ArtifactProfile:
         return ArtifactProfile(TRIGRAM, {"version": self._version})
-
-    def derivers(self) -> Sequence[Deriver]:
-        return self._inner.derivers()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         self.builds += 1

@@ -1,48 +1,51 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from tests.gitrepo import GitRepo
 from tests.views.dense.hashing import open_hashing
 
 from codenib.compiler.compiler import silent
-from codenib.compiler.dense import DenseChoice
-from codenib.compiler.graph import GraphChoice
-from codenib.compiler.history import HistoryChoice
-from codenib.compiler.registry import DEFAULT_VIEWS, builder_of, derivers_of, parse_views, profile_of
+from codenib.compiler.registry import (
+    DEFAULT_VIEWS,
+    VIEWS,
+    RegisteredView,
+    ViewContext,
+    derivers_of,
+    parse_views,
+)
 from codenib.core.errors import InputError
+from codenib.core.protocols import ViewChoice
 from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
+from codenib.navigation.registry import backends_of
 from codenib.snapshot.repository import locate
 
 
 @pytest.fixture
-def dense() -> DenseChoice:
-    return DenseChoice(Store("some"), "worktree", silent, open_hashing)
-
-
-@pytest.fixture
-def graph(git_repo: Callable[..., GitRepo]) -> GraphChoice:
+def context(git_repo: Callable[..., GitRepo]) -> ViewContext:
     repository = git_repo()
     repository.commit({"a.py": "x = 1\n"})
-    found = locate(repository.path)
-    return GraphChoice(found, Store(found.key), silent)
-
-
-@pytest.fixture
-def history(git_repo: Callable[..., GitRepo]) -> HistoryChoice:
-    return HistoryChoice(locate(git_repo("past").path), silent)
+    located = locate(repository.path)
+    return ViewContext(located, Store(located.key), silent, open_hashing, backends_of)
 
 
 @pytest.mark.parametrize("kind", list(ViewKind))
+def test_every_kind_is_registered(kind: ViewKind) -> None:
+    assert VIEWS[kind].kind is kind
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=lambda view: view.kind)
 def test_the_cheap_profile_is_the_builders_own(
-    kind: ViewKind, dense: DenseChoice, graph: GraphChoice, history: HistoryChoice
+    view: RegisteredView[ViewChoice, Any], context: ViewContext
 ) -> None:
-    dense.open_now()  # before, an embedder that was never opened has no identity
-    builder = builder_of(kind, dense, graph, history)
-    assert profile_of(kind, dense, graph, history) == builder.profile()
-    assert builder.kind is kind
+    choice = view.choose(context)
+    builder = choice.builder()
+    expected = builder.profile()  # first: an embedder that was never opened has no identity
+    assert choice.profile() == expected
+    assert builder.kind is view.kind
 
 
 def test_views_are_parsed_in_the_registrys_order() -> None:
@@ -58,10 +61,9 @@ def test_an_unknown_view_is_refused_with_those_there_are(names: str) -> None:
 
 
 def test_no_two_views_share_the_name_of_a_deriver() -> None:
-    kinds = [kind for kind in ViewKind if kind not in (ViewKind.DENSE, ViewKind.GRAPH, ViewKind.HISTORY)]
-    names = [deriver.name for kind in kinds for deriver in builder_of(kind).derivers()]
+    names = [deriver.name for view in VIEWS.values() for deriver in view.derivers()]
     assert sorted(derivers_of(list(ViewKind))) == sorted(names)
 
 
-def test_the_dense_view_reads_no_records_of_its_own(dense: DenseChoice) -> None:
-    assert list(builder_of(ViewKind.DENSE, dense).derivers()) == []
+def test_the_dense_view_has_no_derivers_of_its_own() -> None:
+    assert list(derivers_of([ViewKind.DENSE])) == []

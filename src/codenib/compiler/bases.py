@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from codenib.compiler.registry import VIEWS
 from codenib.core.errors import StateError
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import RepoManifest, ViewKind, ViewRecord
@@ -43,19 +44,20 @@ class Bases:
         self.used: Delta | None = None
 
     def nearest(self, kind: ViewKind) -> Base | None:
-        """The fresh view of this kind whose files differ least; for the history, of the same commit first."""
+        """The fresh view of this kind whose files differ least; where it follows commits, of the same one."""
         best: Base | None = None
+        follows_commits = VIEWS[kind].follows_commits
         holding = ((m, record) for m in self._manifests if (record := self._fresh(m, kind)) is not None)
         for manifest, record in islice(holding, _BASES):
             delta = self._delta(manifest)
             if delta is None:
                 continue
-            if kind is ViewKind.HISTORY and manifest.commit == self._snapshot.commit:
+            if follows_commits and manifest.commit == self._snapshot.commit:
                 best = Base(record, delta, True)
                 break
             if best is None or len(delta) < len(best.delta):
-                best = Base(record, delta, kind is not ViewKind.HISTORY and not len(delta))
-            if len(best.delta) <= _NEAR and kind is not ViewKind.HISTORY:
+                best = Base(record, delta, not follows_commits and not len(delta))
+            if len(best.delta) <= _NEAR and not follows_commits:
                 break
         if best is not None:
             self.used = best.delta

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.compiler.derive import UNITS
-from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
+from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS, derivers_of
 from codenib.core.errors import StateError
 from codenib.core.views import Status, ViewKind
 from codenib.manifest.cache import record_key
@@ -49,7 +49,7 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
                 shutil.rmtree(folder, ignore_errors=True)
                 gone += 1
                 continue
-            artifacts += store.sweep(keep_clean=keep, keep_dirty=keep)
+            artifacts += store.sweep(slow=SLOW_VIEWS, keep_clean=keep, keep_dirty=keep)
             vectors.update(_vectors_of(store))
             held.update(_held_of(store))
             for tree in store.trees():  # the sweep left those that a manifest names

@@ -6,25 +6,34 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing, nullcontext, suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.dense import DenseChoice, open_named
 from codenib.compiler.graph import FindBackends, GraphChoice
 from codenib.compiler.history import HistoryChoice
 from codenib.compiler.outcome import Made, Outcome, outcome_of
-from codenib.compiler.registry import builder_of, profile_of
+from codenib.compiler.registry import (
+    DENSE,
+    GRAPH,
+    HISTORY,
+    SLOW_VIEWS,
+    VIEWS,
+    ChoiceT,
+    FixedView,
+    RegisteredView,
+    ViewContext,
+    derivers_of,
+)
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import CodenibError, StateError
-from codenib.core.protocols import Progress, ViewMaintainer
+from codenib.core.protocols import Progress, ViewChoice, ViewMaintainer
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import (
     MANIFEST_SCHEMA,
-    SLOW,
-    ArtifactProfile,
     RepoManifest,
     Status,
     ViewFacts,
@@ -41,8 +50,6 @@ from codenib.snapshot.take import take
 if TYPE_CHECKING:
     from codenib.compiler.derive import CachedRecords
     from codenib.views.graph.maintenance.audit import Audited
-
-_WITHOUT_RECORDS = (ViewKind.GRAPH, ViewKind.HISTORY)  # engines read the files themselves, git its objects
 
 
 def silent(stage: str, done: int, total: int) -> None:
@@ -68,10 +75,22 @@ class IndexCompiler:
         self.repository = repository
         self.store = store
         self.progress = progress
-        self.dense = DenseChoice(store, repository.worktree_key, progress, open_embedder)
-        self.graph = GraphChoice(repository, store, progress, find_backends)
-        self.history = HistoryChoice(repository, progress)
-        self._builders = dict(builders or {})
+        context = ViewContext(repository, store, progress, open_embedder, find_backends)
+        self._choices = {kind: view.choose(context) for kind, view in VIEWS.items()}
+        given = {kind: FixedView.of(builder) for kind, builder in (builders or {}).items()}
+        self.views: Mapping[ViewKind, ViewChoice] = {**self._choices, **given}
+
+    @property
+    def dense(self) -> DenseChoice:
+        return self._choice(DENSE)
+
+    @property
+    def graph(self) -> GraphChoice:
+        return self._choice(GRAPH)
+
+    @property
+    def history(self) -> HistoryChoice:
+        return self._choice(HISTORY)
 
     @property
     def source(self) -> BlobSource:
@@ -90,8 +109,7 @@ class IndexCompiler:
         later: Mapping[ViewKind, ViewRecord] | None = None,
     ) -> RepoManifest | None:
         """The published manifest, when it holds all these views, fresh and of today's profiles."""
-        if ViewKind.GRAPH in views:
-            self.graph.settle(snapshot)
+        self._settle(snapshot, views)
         manifest = self.store.manifest(snapshot.id)
         if manifest is None or any(self._fresh(manifest, kind) is None for kind in views):
             return None
@@ -115,17 +133,14 @@ class IndexCompiler:
         `later`, with the records of an earlier snapshot, are published as stale: the next update brings them.
         """
         started = time.perf_counter()
-        if ViewKind.DENSE in views:
-            self.dense.settle()
-        if ViewKind.GRAPH in views:
-            self.graph.settle(snapshot)
+        self._settle(snapshot, views)
         if not retry:
             views = self._untried(snapshot, views)
         later = dict(later or {})
         if not rebuild and (manifest := self._use_current(snapshot, views, head, later)) is not None:
             return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
-        quick = [kind for kind in views if kind not in SLOW]
-        slow = [kind for kind in views if kind in SLOW]
+        quick = [kind for kind in views if kind not in SLOW_VIEWS]
+        slow = [kind for kind in views if kind in SLOW_VIEWS]
         was = self.store.head(self.repository.worktree_key)
         outcome: Outcome | None = None
         with self.store.not_collecting():
@@ -140,7 +155,7 @@ class IndexCompiler:
             if rebuild:
                 with self.store.writing():
                     self.store.forget_all_but(snapshot.id)
-                    self.store.sweep()
+                    self.store.sweep(slow=SLOW_VIEWS)
         assert outcome is not None
         return outcome
 
@@ -164,13 +179,11 @@ class IndexCompiler:
                     continue
                 out = Path(folder) / f"rebuilt-{kind}"
                 out.mkdir()
-                builder = self._builder(kind)
-                if kind is ViewKind.GRAPH and kind not in self._builders:
-                    builder = self.graph.independent(Path(folder) / f"published-{kind}")
-                with self.dense.embedding_anew(Path(folder)) if kind is ViewKind.DENSE else nullcontext():
+                published = Path(folder) / f"published-{kind}"
+                with self.views[kind].rebuilder(published, Path(folder)) as builder:
                     builder.build(snapshot, records, out)
                 self.progress(f"comparing {kind}", 0, 1)
-                found[kind] = list(builder.differences(Path(folder) / f"published-{kind}", out))
+                found[kind] = list(builder.differences(published, out))
         return found
 
     def audit(self, snapshot: SourceSnapshot, *, sample: int, seed: int) -> list[Audited]:
@@ -190,27 +203,26 @@ class IndexCompiler:
             before = Outcome(known, snapshot) if known is not None else None
             return self._publish_slow(snapshot, [kind], before, head=False, rebuild=True, later={})
 
-    def _builder(self, kind: ViewKind) -> ViewMaintainer:
-        return self._builders.get(kind) or builder_of(kind, self.dense, self.graph, self.history)
+    def _choice(self, view: RegisteredView[ChoiceT, Any]) -> ChoiceT:
+        choice: ChoiceT = self._choices[view.kind]
+        return choice
 
-    def _profile(self, kind: ViewKind) -> ArtifactProfile:
-        if kind in self._builders:
-            return self._builders[kind].profile()
-        return profile_of(kind, self.dense, self.graph, self.history)
+    def _settle(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> None:
+        for kind in views:
+            self.views[kind].settle(snapshot)
 
     def _records(self, cache: RecordCache, views: Sequence[ViewKind], *, anew: bool = False) -> CachedRecords:
         from codenib.compiler.derive import CachedRecords  # parsers and more, which a no-op never needs
 
-        derivers = {deriver.name: deriver for kind in views for deriver in self._builder(kind).derivers()}
-        return CachedRecords(cache, self.source, derivers, self.progress, anew=anew)
+        return CachedRecords(cache, self.source, derivers_of(views), self.progress, anew=anew)
 
     def _fresh(self, manifest: RepoManifest, kind: ViewKind) -> ViewRecord | None:
         """The record of a view that can be opened and has today's profile."""
         record = manifest.views.get(kind)
         if record is None or record.status is not Status.FRESH:
             return None
-        there = record.profile == self._profile(kind).digest and self.store.artifact(record.artifact).is_dir()
-        return record if there else None
+        current = record.profile == self.views[kind].profile().digest
+        return record if current and self.store.artifact(record.artifact).is_dir() else None
 
     def _untried(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> list[ViewKind]:
         manifest = self.store.manifest(snapshot.id)
@@ -218,7 +230,7 @@ class IndexCompiler:
         failed = {
             kind
             for kind, record in known.items()
-            if record.status is Status.FAILED and record.profile == self._profile(kind).digest
+            if record.status is Status.FAILED and record.profile == self.views[kind].profile().digest
         }
         return [kind for kind in views if kind not in failed]
 
@@ -273,7 +285,7 @@ class IndexCompiler:
             made, bases, derived = self._make_all(snapshot, views, published, rebuild=rebuild)
             manifest = self._publish(snapshot, records, made)
             self._use(snapshot, head)
-            self.store.sweep()
+            self.store.sweep(slow=SLOW_VIEWS)
         return outcome_of(manifest, snapshot, made, bases, derived, started)
 
     def _publish_slow(
@@ -307,7 +319,7 @@ class IndexCompiler:
                 manifest = self._publish(snapshot, {**records}, made)
                 if head and self.store.head(self.repository.worktree_key) in head:
                     self._use(snapshot, head=True)
-                self.store.sweep()
+                self.store.sweep(slow=SLOW_VIEWS)
         return outcome_of(manifest, snapshot, made, bases, derived, started)
 
     def _make_all(
@@ -375,7 +387,7 @@ class IndexCompiler:
     def _make(self, kind: ViewKind, snapshot: SourceSnapshot, bases: Bases, records: CachedRecords) -> Made:
         """One view: reused, maintained, built, or failed."""
         started = time.perf_counter()
-        profile = self._profile(kind)
+        profile = self.views[kind].profile()
         base = bases.nearest(kind)
         if base is not None and base.same:
             old = base.record
@@ -385,7 +397,7 @@ class IndexCompiler:
             ))  # fmt: skip
         out = self.store.new_artifact()
         try:
-            builder = self._builder(kind)
+            builder = self.views[kind].builder()
             known, profile = profile, builder.profile()  # opens an embedder, before any work
             base = base if profile == known else None
             facts, how = self._write(builder, snapshot, base, records, out)
@@ -411,7 +423,7 @@ class IndexCompiler:
     ) -> tuple[ViewFacts, str]:
         if base is not None:
             try:
-                if builder.kind not in _WITHOUT_RECORDS:
+                if VIEWS[builder.kind].reads_records:
                     records.prepare([*base.delta.added, *base.delta.changed])
                 self.progress(f"maintaining {builder.kind}", 0, 1)
                 folder = self.store.artifact(base.record.artifact)
@@ -420,7 +432,7 @@ class IndexCompiler:
                 # The maintainer declines, or the base is gone or damaged: rebuild this view alone.
                 shutil.rmtree(out)
                 out.mkdir()
-        if builder.kind not in _WITHOUT_RECORDS:
+        if VIEWS[builder.kind].reads_records:
             records.prepare(snapshot.source_files())
         self.progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from codenib.core.embedding import Embedder, OpenEmbedder
 from codenib.core.errors import StateError
 from codenib.core.protocols import Progress
+from codenib.core.source import SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.store import Store
@@ -58,7 +59,7 @@ class DenseChoice:
         """Choose for a while, and open the embedder: a wrong choice fails before any work."""
         self._asked = (spec or os.environ.get(EMBEDDER) or None, family, level)
         try:
-            self.settle()
+            self._settled()
             self.open_now()
             yield
         finally:
@@ -66,10 +67,13 @@ class DenseChoice:
 
     def open_now(self) -> None:
         """Open the embedder of the view, where that was not done yet."""
-        self.open((self._setting or self.settle()).spec)
+        self.open((self._setting or self._settled()).spec)
 
-    def settle(self) -> DenseSetting:
-        """Look again at what is asked and recorded; a builder of another setting is let go."""
+    def settle(self, snapshot: SourceSnapshot) -> None:
+        """Look again at what is asked and recorded; a builder of another setting is dropped."""
+        self._settled()
+
+    def _settled(self) -> DenseSetting:
         spec, family, level = self._asked
         self._recorded = self._of_head()
         if not self._recorded:
@@ -81,7 +85,7 @@ class DenseChoice:
 
     def profile(self) -> ArtifactProfile:
         """The profile that the view built now would have, without opening an embedder for it."""
-        setting = self._setting or self.settle()
+        setting = self._setting or self._settled()
         if setting.spec in self._embedders:
             return self.builder().profile()
         same = self._recorded.get("embedder") == setting.spec
@@ -93,7 +97,7 @@ class DenseChoice:
         if self._builder is None:
             from codenib.views.dense.view import DenseViewBuilder
 
-            setting = self._setting or self.settle()
+            setting = self._setting or self._settled()
             self._builder = DenseViewBuilder(setting, self.open, self._cache, self._progress)
         return self._builder
 
@@ -116,21 +120,21 @@ class DenseChoice:
         return embedder
 
     @contextmanager
-    def embedding_anew(self, folder: Path) -> Iterator[None]:
-        """For a while trust no stored vector of the embedded model.
+    def rebuilder(self, published: Path, scratch: Path) -> Iterator[DenseViewBuilder]:
+        """The builder, which for a while trusts no stored vector of the embedded model.
 
         Other models keep theirs: a transformer's rows differ in the last bits from one batch to the next, so
         embedding them again would prove nothing.
         """
-        if (self._setting or self.settle()).spec != "static":
-            yield
+        if (self._setting or self._settled()).spec != "static":
+            yield self.builder()
             return
-        kept, self._vectors = self._vectors, EmbeddingCache(folder / "embeddings.sqlite")
+        stored, self._vectors = self._vectors, EmbeddingCache(scratch / "embeddings.sqlite")
         try:
-            yield
+            yield self.builder()
         finally:
             self.close()
-            self._vectors = kept
+            self._vectors = stored
 
     def close(self) -> None:
         """Let go of the embedding cache."""

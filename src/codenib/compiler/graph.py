@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -84,19 +84,16 @@ class GraphChoice:
         """The profile that the view built now would have."""
         return self._made().profile()
 
-    def independent(self, published: Path) -> GraphViewBuilder:
-        """A builder that uses no engine that stayed, to compare with an artifact.
-
-        It holds the files that the artifact holds.
-        """
+    def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[GraphViewBuilder]:
+        """A builder that uses no engine that stayed; it reads the files that the artifact was made of."""
         from codenib.views.graph.read import read_held
         from codenib.views.graph.view import GraphViewBuilder
 
         held = read_held(published)
-        return GraphViewBuilder(
+        return nullcontext(GraphViewBuilder(
             self._made(), self._export, self._progress,
             recall=lambda files: recall_held(self._source, held, files),
-        )  # fmt: skip
+        ))  # fmt: skip
 
     def builder(self) -> GraphViewBuilder:
         """The builder of the view."""

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.core.errors import InputError
 from codenib.core.protocols import Progress
+from codenib.core.source import SourceSnapshot
 from codenib.core.views import ArtifactProfile
 from codenib.snapshot.history import CommitLog
 from codenib.snapshot.repository import Repository
@@ -25,6 +28,9 @@ class HistoryChoice:
         self.log = CommitLog(repository)
         self._progress = progress
 
+    def settle(self, snapshot: SourceSnapshot) -> None:
+        """The environment and git are asked each time, so that nothing is to be looked at again."""
+
     def profile(self) -> ArtifactProfile:
         """The profile that the view built now would have."""
         return history_profile(max_commits(), self.log.boundary())
@@ -34,6 +40,10 @@ class HistoryChoice:
         from codenib.views.history.view import HistoryViewBuilder
 
         return HistoryViewBuilder(self.log, max_commits(), self._progress)
+
+    def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[HistoryViewBuilder]:
+        """The same builder: it reuses nothing but a base."""
+        return nullcontext(self.builder())
 
 
 def max_commits() -> int:

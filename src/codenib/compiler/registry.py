@@ -1,87 +1,243 @@
-"""Which views and derivers there are. Profiles are cheap; builders load numpy and more, so they come late."""
+"""Which views there are: one row a kind in `VIEWS`, with all that the compiler and serving ask about it.
+
+Rows are cheap to import. Builders, readers and derivers load numpy, parsers and more, so each comes from a
+function that imports it when it is first needed: an update that finds nothing to do loads none of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from codenib.compiler.dense import DenseChoice
-from codenib.compiler.graph import GraphChoice
+from codenib.compiler.graph import FindBackends, GraphChoice
 from codenib.compiler.history import HistoryChoice
+from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import InputError
-from codenib.core.protocols import Deriver, ViewMaintainer
+from codenib.core.protocols import Deriver, Progress, ViewChoice, ViewMaintainer
+from codenib.core.source import SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewKind
+from codenib.manifest.store import Store
+from codenib.snapshot.repository import Repository
+from codenib.views.lexical.profile import lexical_profile
+from codenib.views.trigram.profile import trigram_profile, zoekt_profile
 
-Choice = TypeVar("Choice", DenseChoice, GraphChoice, HistoryChoice)
-DEFAULT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM)
-_CHOSEN = (ViewKind.DENSE, ViewKind.GRAPH, ViewKind.HISTORY)
+if TYPE_CHECKING:
+    from codenib.views.dense.store import CodeVectorStore
+    from codenib.views.graph.read import GraphView
+    from codenib.views.history.read import HistoryView
+    from codenib.views.lexical.read import LexicalView
+    from codenib.views.trigram.read import TrigramView
+    from codenib.views.trigram.zoekt import ZoektView
 
-
-def profile_of(
-    kind: ViewKind,
-    dense: DenseChoice | None = None,
-    graph: GraphChoice | None = None,
-    history: HistoryChoice | None = None,
-) -> ArtifactProfile:
-    """The profile that a view built now would have; the choices say which theirs are."""
-    if kind is ViewKind.DENSE:
-        return _chosen(dense).profile()
-    if kind is ViewKind.GRAPH:
-        return _chosen(graph).profile()
-    if kind is ViewKind.HISTORY:
-        return _chosen(history).profile()
-    if kind is ViewKind.LEXICAL:
-        from codenib.views.lexical.profile import lexical_profile
-
-        return lexical_profile()
-    from codenib.views.trigram.profile import trigram_profile, zoekt_profile
-
-    return zoekt_profile() if kind is ViewKind.ZOEKT else trigram_profile()
+ChoiceT = TypeVar("ChoiceT", bound=ViewChoice)
+ReaderT = TypeVar("ReaderT")
 
 
-def builder_of(
-    kind: ViewKind,
-    dense: DenseChoice | None = None,
-    graph: GraphChoice | None = None,
-    history: HistoryChoice | None = None,
-) -> ViewMaintainer:
-    """The builder and maintainer of a view; the choices say which theirs are."""
-    if kind is ViewKind.DENSE:
-        return _chosen(dense).builder()
-    if kind is ViewKind.GRAPH:
-        return _chosen(graph).builder()
-    if kind is ViewKind.HISTORY:
-        return _chosen(history).builder()
-    if kind is ViewKind.LEXICAL:
-        from codenib.views.lexical.view import LexicalViewBuilder
+@dataclass(frozen=True, slots=True)
+class ViewContext:
+    """What a view may need to know of the repository that it is built for."""
 
-        return LexicalViewBuilder()
-    if kind is ViewKind.ZOEKT:
-        from codenib.views.trigram.zoekt_view import ZoektViewBuilder
+    repository: Repository
+    store: Store
+    progress: Progress
+    open_embedder: OpenEmbedder
+    find_backends: FindBackends
 
-        return ZoektViewBuilder()
+
+@dataclass(frozen=True, slots=True)
+class RegisteredView(Generic[ChoiceT, ReaderT]):
+    """One kind of view: how a repository chooses it, how an artifact is opened, and what the view needs.
+
+    A view is `default` when it is built unless others are named, and `slow` when an engine or a model builds
+    it: nobody waits for it who did not ask for it. It has `reads_records` unless it reads its sources itself
+    (engines read files, git reads its objects). `follows_commits` says that its content is a function of
+    the commit, not of the files: then the nearest base is one of the same commit.
+    """
+
+    kind: ViewKind
+    choose: Callable[[ViewContext], ChoiceT]
+    open: Callable[[Path], ReaderT]
+    derivers: Callable[[], Sequence[Deriver]] = tuple
+    default: bool = False
+    slow: bool = False
+    reads_records: bool = True
+    follows_commits: bool = False
+
+
+class FixedView:
+    """A view of which a repository chooses nothing: always the same profile and the same builder."""
+
+    def __init__(self, profile: Callable[[], ArtifactProfile], builder: Callable[[], ViewMaintainer]) -> None:
+        self._profile = profile
+        self._builder = builder
+
+    @classmethod
+    def of(cls, builder: ViewMaintainer) -> FixedView:
+        """The view that one given builder builds."""
+        return cls(builder.profile, lambda: builder)
+
+    def settle(self, snapshot: SourceSnapshot) -> None:
+        """Nothing is chosen, so nothing changes."""
+
+    def profile(self) -> ArtifactProfile:
+        return self._profile()
+
+    def builder(self) -> ViewMaintainer:
+        return self._builder()
+
+    def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[ViewMaintainer]:
+        return nullcontext(self._builder())
+
+
+# -- lexical
+
+
+def _build_lexical() -> ViewMaintainer:
+    from codenib.views.lexical.view import LexicalViewBuilder
+
+    return LexicalViewBuilder()
+
+
+def _open_lexical(folder: Path) -> LexicalView:
+    from codenib.views.lexical.read import LexicalView
+
+    return LexicalView(folder)
+
+
+def _lexical_derivers() -> Sequence[Deriver]:
+    from codenib.views.lexical.derive import TermDeriver
+
+    return (TermDeriver(),)
+
+
+LEXICAL = RegisteredView(
+    ViewKind.LEXICAL,
+    choose=lambda _: FixedView(lexical_profile, _build_lexical),
+    open=_open_lexical,
+    derivers=_lexical_derivers,
+    default=True,
+)
+
+# -- trigram
+
+
+def _build_trigram() -> ViewMaintainer:
     from codenib.views.trigram.view import TrigramViewBuilder
 
     return TrigramViewBuilder()
 
 
+def _open_trigram(folder: Path) -> TrigramView:
+    from codenib.views.trigram.read import TrigramView
+
+    return TrigramView.open(folder)
+
+
+def _trigram_derivers() -> Sequence[Deriver]:
+    from codenib.views.trigram.derive import TrigramDeriver
+
+    return (TrigramDeriver(),)
+
+
+TRIGRAM = RegisteredView(
+    ViewKind.TRIGRAM,
+    choose=lambda _: FixedView(trigram_profile, _build_trigram),
+    open=_open_trigram,
+    derivers=_trigram_derivers,
+    default=True,
+)
+
+# -- zoekt
+
+
+def _build_zoekt() -> ViewMaintainer:
+    from codenib.views.trigram.zoekt_view import ZoektViewBuilder
+
+    return ZoektViewBuilder()
+
+
+def _open_zoekt(folder: Path) -> ZoektView:
+    from codenib.views.trigram.zoekt import ZoektView
+
+    return ZoektView.open(folder)
+
+
+ZOEKT = RegisteredView(
+    ViewKind.ZOEKT, choose=lambda _: FixedView(zoekt_profile, _build_zoekt), open=_open_zoekt
+)
+
+# -- dense
+
+
+def _choose_dense(context: ViewContext) -> DenseChoice:
+    return DenseChoice(
+        context.store, context.repository.worktree_key, context.progress, context.open_embedder
+    )
+
+
+def _open_dense(folder: Path) -> CodeVectorStore:
+    from codenib.views.dense.store import CodeVectorStore
+
+    return CodeVectorStore(folder)
+
+
+DENSE = RegisteredView(ViewKind.DENSE, choose=_choose_dense, open=_open_dense, slow=True)
+
+# -- graph
+
+
+def _choose_graph(context: ViewContext) -> GraphChoice:
+    return GraphChoice(context.repository, context.store, context.progress, context.find_backends)
+
+
+def _open_graph(folder: Path) -> GraphView:
+    from codenib.views.graph.read import GraphView
+
+    return GraphView(folder)
+
+
+GRAPH = RegisteredView(ViewKind.GRAPH, choose=_choose_graph, open=_open_graph, slow=True, reads_records=False)
+
+# -- history
+
+
+def _choose_history(context: ViewContext) -> HistoryChoice:
+    return HistoryChoice(context.repository, context.progress)
+
+
+def _open_history(folder: Path) -> HistoryView:
+    from codenib.views.history.read import HistoryView
+
+    return HistoryView(folder)
+
+
+HISTORY = RegisteredView(
+    ViewKind.HISTORY, choose=_choose_history, open=_open_history, reads_records=False, follows_commits=True
+)
+
+# -- the registry
+
+VIEWS: Mapping[ViewKind, RegisteredView[Any, Any]] = {
+    view.kind: view for view in (LEXICAL, TRIGRAM, ZOEKT, DENSE, GRAPH, HISTORY)
+}
+DEFAULT_VIEWS = tuple(view.kind for view in VIEWS.values() if view.default)
+SLOW_VIEWS = tuple(view.kind for view in VIEWS.values() if view.slow)
+
+
 def derivers_of(kinds: Sequence[ViewKind]) -> dict[str, Deriver]:
-    """The derivers that these views read, by name; those that are a repository's own choice need none."""
-    builders = (builder_of(kind) for kind in kinds if kind not in _CHOSEN)
-    return {deriver.name: deriver for builder in builders for deriver in builder.derivers()}
+    """The derivers whose records these views read, by name."""
+    return {deriver.name: deriver for kind in kinds for deriver in VIEWS[kind].derivers()}
 
 
 def parse_views(names: str) -> tuple[ViewKind, ...]:
     """`lexical,trigram` as kinds, in the registry's order."""
     wanted = {name.strip() for name in names.split(",") if name.strip()}
-    known = {kind.value for kind in ViewKind}
+    known = {kind.value for kind in VIEWS}
     if not wanted or wanted - known:
         what = ", ".join(sorted(wanted - known)) or "none"
         raise InputError(f"unknown view: {what}", hint=f"codenib index --views {','.join(sorted(known))}")
-    return tuple(kind for kind in ViewKind if kind.value in wanted)
-
-
-def _chosen(choice: Choice | None) -> Choice:
-    if choice is None:
-        raise LookupError("the dense view, the graph and the history are a repository's own choice")
-    return choice
+    return tuple(kind for kind in VIEWS if kind.value in wanted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -40,7 +41,7 @@ class Deriver(Protocol):
 
 
 class Records(Protocol):
-    """Derived records of blobs. Every record that a builder's derivers name is there before it is called."""
+    """Derived records of blobs. Every record of a view's derivers is there before its builder is called."""
 
     def fetch(self, deriver: str, files: Sequence[SourceFile]) -> Iterator[bytes]:
         """The record of each file, in order; empty for a skipped blob."""
@@ -63,8 +64,6 @@ class ViewBuilder(Protocol):
 
     def profile(self) -> ArtifactProfile: ...
 
-    def derivers(self) -> Sequence[Deriver]: ...
-
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         """Write a complete artifact into the empty folder `out`."""
         ...
@@ -79,6 +78,29 @@ class ViewMaintainer(ViewBuilder, Protocol):
 
     def differences(self, left: Path, right: Path) -> Iterable[str]:
         """What the two artifacts would answer differently, a line each; empty when they are equal."""
+        ...
+
+
+class ViewChoice(Protocol):
+    """One kind of view as one repository gets it. Cheap: only a builder loads heavy libraries."""
+
+    def settle(self, snapshot: SourceSnapshot) -> None:
+        """Look again at all that decides the view beside its sources: options, tools, languages."""
+        ...
+
+    def profile(self) -> ArtifactProfile:
+        """The profile that the view built now would have."""
+        ...
+
+    def builder(self) -> ViewMaintainer:
+        """The builder of the view as it was settled."""
+        ...
+
+    def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[ViewMaintainer]:
+        """A builder that reuses nothing of earlier builds, to compare with the artifact at `published`.
+
+        It may write what it needs into the folder `scratch`.
+        """
         ...
 
 

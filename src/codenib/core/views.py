@@ -19,10 +19,6 @@ class ViewKind(StrEnum):
     HISTORY = "history"  # optional: the commits that lead to the snapshot
 
 
-#: Views that an engine or a model makes: nobody waits for them who did not ask for them.
-SLOW = (ViewKind.DENSE, ViewKind.GRAPH)
-
-
 class Status(StrEnum):
     FRESH = "fresh"
     FAILED = "failed"

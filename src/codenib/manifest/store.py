@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
@@ -20,7 +20,7 @@ import msgspec
 
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import MANIFEST_SCHEMA, SLOW, RepoManifest, Status
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.files import drop_partial, is_running, replace_file, sync_folder, sync_tree
@@ -257,10 +257,19 @@ class Store:
             if path.stem != snapshot:
                 path.unlink(missing_ok=True)
 
-    def sweep(self, *, keep_clean: int = KEEP_CLEAN, keep_dirty: int = KEEP_DIRTY) -> int:
-        """Drop old manifests, and what no manifest reaches; how many artifacts went."""
+    def sweep(
+        self,
+        *,
+        slow: Collection[ViewKind] = (),
+        keep_clean: int = KEEP_CLEAN,
+        keep_dirty: int = KEEP_DIRTY,
+    ) -> int:
+        """Drop old manifests, and what no manifest reaches; how many artifacts went.
+
+        The newest view of each `slow` kind stays, however old it is: the next update follows it.
+        """
         self._drop_rubbish()
-        self._prune(keep_clean, keep_dirty)
+        self._prune(slow, keep_clean, keep_dirty)
         manifests = self.manifests()
         if len(manifests) < len(self._by_age()):
             return 0  # what an unreadable manifest reaches is unknown: lose nothing
@@ -294,9 +303,9 @@ class Store:
                 path.unlink(missing_ok=True)
                 shutil.rmtree(self.folder / "worktrees" / path.stem, ignore_errors=True)
 
-    def _prune(self, keep_clean: int, keep_dirty: int) -> None:
+    def _prune(self, slow: Collection[ViewKind], keep_clean: int, keep_dirty: int) -> None:
         left = {False: keep_clean, True: keep_dirty}
-        lagging = set(SLOW)  # the newest of these is what the next update follows, however old it is
+        lagging = set(slow)
         with self._heading():
             heads = {self.head(path.stem) for path in (self.folder / "heads").glob("*.json")}
             for manifest in self.manifests():

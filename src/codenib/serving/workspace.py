@@ -14,7 +14,7 @@ from codenib.compiler.compiler import IndexCompiler, silent
 from codenib.compiler.dense import open_named
 from codenib.compiler.graph import FindBackends
 from codenib.compiler.outcome import Outcome
-from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
 from codenib.core.answers import Evidence, Passage, RegexAnswer
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import InputError
@@ -23,7 +23,7 @@ from codenib.core.navigation import Position
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceUnit, Span
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
-from codenib.core.views import SLOW, ViewKind
+from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.registry import backends_of
 from codenib.serving.budgeted import Budgeted
@@ -358,7 +358,7 @@ class Workspace(Budgeted):
 
         Without `wait`, slow views are left as stale for another update.
         """
-        views = self.views if wait else tuple(kind for kind in self.views if kind not in SLOW)
+        views = self.views if wait else tuple(kind for kind in self.views if kind not in SLOW_VIEWS)
         self._pins.await_kept(views)
         return self._index(views, None, False)
 

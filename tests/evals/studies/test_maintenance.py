@@ -13,7 +13,6 @@ import pytest
 from tests.evals.conftest import Corpus
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.registry import builder_of
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.evals.studies.maintenance.checks import check
@@ -85,7 +84,7 @@ def test_one_changed_bit_of_a_vector_is_not_exact(corpus: Corpus, tmp_path: Path
     artifact = compiler.store.artifact(manifest.views[ViewKind.DENSE].artifact)
     copy = tmp_path / "copy"
     shutil.copytree(artifact, copy)
-    builder = builder_of(ViewKind.DENSE, compiler.dense, compiler.graph, compiler.history)
+    builder = compiler.views[ViewKind.DENSE].builder()
     assert check(ViewKind.DENSE, builder, copy, artifact, ())["exact"]
     stored = next(file for file in copy.iterdir() if "vectors" in file.name)
     data = np.fromfile(stored, np.uint8)
@@ -108,7 +107,7 @@ def test_graph_facts_are_compared_as_multisets_and_by_replay(corpus: Corpus, tmp
     for commit in corpus.commits:
         manifest = compiler.ensure(compiler.take(commit), [ViewKind.GRAPH], head=True).manifest
         made.append(compiler.store.artifact(manifest.views[ViewKind.GRAPH].artifact))
-    builder = builder_of(ViewKind.GRAPH, compiler.dense, compiler.graph, compiler.history)
+    builder = compiler.views[ViewKind.GRAPH].builder()
     same = check(ViewKind.GRAPH, builder, made[0], made[0], {"shop/cart.py"})
     assert same["exact"]
     assert same["replayed"] > 0

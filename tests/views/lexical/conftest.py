@@ -11,6 +11,7 @@ from tests.views.conftest import Sources
 from codenib.core.source import BlobUnits, SourceFile, SourceSnapshot
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
+from codenib.views.lexical.derive import TermDeriver
 from codenib.views.lexical.read import LexicalView
 from codenib.views.lexical.view import LexicalViewBuilder
 
@@ -28,7 +29,7 @@ class ParsedSources(Sources):
 
 def parsed_sources() -> ParsedSources:
     sources = ParsedSources()
-    sources.use(LexicalViewBuilder().derivers())
+    sources.use([TermDeriver()])
     return sources
 
 

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 from tests.views.conftest import Sources
 
+from codenib.views.trigram.derive import TrigramDeriver
 from codenib.views.trigram.read import TrigramView
 from codenib.views.trigram.view import TrigramViewBuilder
 
@@ -68,7 +69,7 @@ def copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def view(copy: Path, tmp_path_factory: pytest.TempPathFactory) -> TrigramView:
     builder = TrigramViewBuilder()
-    sources = Sources().use(builder.derivers())
+    sources = Sources().use([TrigramDeriver()])
     files = {str(path.relative_to(copy)): path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     out = tmp_path_factory.mktemp("view")
     builder.build(sources.snapshot(files), sources, out)

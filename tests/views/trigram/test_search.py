@@ -13,6 +13,7 @@ from tests.views.conftest import Sources
 from tests.views.trigram.naive import naive_search
 
 from codenib.core.errors import InputError
+from codenib.views.trigram.derive import TrigramDeriver
 from codenib.views.trigram.read import TrigramView
 from codenib.views.trigram.view import TrigramViewBuilder
 
@@ -82,7 +83,7 @@ patterns = st.recursive(atoms, grow, max_leaves=8)
 
 def open_view(files: dict[str, bytes], folder: Path) -> TrigramView:
     builder = TrigramViewBuilder()
-    sources = Sources().use(builder.derivers())
+    sources = Sources().use([TrigramDeriver()])
     builder.build(sources.snapshot(files), sources, folder)
     return TrigramView.open(folder)
 

@@ -13,6 +13,7 @@ from tests.views.conftest import Sources, delta_between
 from codenib.core.errors import StateError
 from codenib.core.protocols import ViewMaintainer
 from codenib.core.views import ViewKind
+from codenib.views.trigram.derive import TrigramDeriver
 from codenib.views.trigram.read import TrigramView
 from codenib.views.trigram.view import TrigramViewBuilder
 
@@ -26,7 +27,7 @@ states = st.dictionaries(st.sampled_from([f"{name}.py" for name in "abcdefghij"]
 
 def build(files: dict[str, bytes], sources: Sources, out: Path, skipped: tuple[str, ...] = ()) -> TrigramView:
     out.mkdir()
-    sources.use(BUILDER.derivers())
+    sources.use([TrigramDeriver()])
     BUILDER.build(sources.snapshot(files, skipped), sources, out)
     return TrigramView.open(out)
 
@@ -61,7 +62,7 @@ def test_a_skipped_blob_is_not_searchable(sources: Sources, tmp_path: Path) -> N
 
 
 def test_facts_name_what_can_be_asked(sources: Sources, tmp_path: Path) -> None:
-    sources.use(BUILDER.derivers())
+    sources.use([TrigramDeriver()])
     facts = BUILDER.build(sources.snapshot({"a.py": b"load\n", "e.py": b""}), sources, tmp_path)
     assert facts.capabilities == ("substring", "regex")
     assert facts.counts == {"files": 1, "bytes": 5}

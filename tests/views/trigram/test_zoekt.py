@@ -9,6 +9,7 @@ import pytest
 from tests.views.conftest import Sources
 
 from codenib.core.errors import ProviderError, StateError
+from codenib.views.trigram.derive import TrigramDeriver
 from codenib.views.trigram.read import TrigramView
 from codenib.views.trigram.view import TrigramViewBuilder
 from codenib.views.trigram.zoekt import INSTALL, Zoekt, ZoektView, zoekt_available
@@ -66,7 +67,7 @@ def zoekt() -> Zoekt:
 @pytest.fixture(scope="module")
 def views(zoekt: Zoekt, tmp_path_factory: pytest.TempPathFactory) -> tuple[TrigramView, ZoektView]:
     builder = TrigramViewBuilder()
-    sources = Sources().use(builder.derivers())
+    sources = Sources().use([TrigramDeriver()])
     ours = tmp_path_factory.mktemp("trigram")
     builder.build(sources.snapshot(FILES), sources, ours)
     return TrigramView.open(ours), ZoektView.build(FILES.items(), tmp_path_factory.mktemp("zoekt"), zoekt)

@@ -8,8 +8,19 @@ from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from codenib.compiler.registry import (
+    DENSE,
+    GRAPH,
+    HISTORY,
+    LEXICAL,
+    TRIGRAM,
+    VIEWS,
+    ZOEKT,
+    ReaderT,
+    RegisteredView,
+)
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import InputError, StateError
 from codenib.core.source import BlobUnits, SourceFile
@@ -19,9 +30,6 @@ from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.secrets import is_secret
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
-from codenib.views.lexical.read import LexicalView
-from codenib.views.trigram.read import TrigramView
-from codenib.views.trigram.zoekt import ZoektView
 
 if TYPE_CHECKING:
     import numpy as np
@@ -31,6 +39,9 @@ if TYPE_CHECKING:
     from codenib.views.dense.store import CodeVectorStore
     from codenib.views.graph.read import GraphView
     from codenib.views.history.read import HistoryView
+    from codenib.views.lexical.read import LexicalView
+    from codenib.views.trigram.read import TrigramView
+    from codenib.views.trigram.zoekt import ZoektView
 
 
 class Pinned:
@@ -52,52 +63,44 @@ class Pinned:
         self.ref = SnapshotRef(manifest.snapshot, manifest.commit, manifest.dirty, stale)
         self._store = store
         self._source = source
+        self._opened: dict[ViewKind, Any] = {}
 
     def hold(self, kind: ViewKind | None) -> None:
         """Read the file list and map the view now: once open, no writer can take them away."""
         self.files  # noqa: B018 - kept by cached_property
-        if kind is ViewKind.LEXICAL:
-            self.lexical  # noqa: B018
-        elif kind is ViewKind.TRIGRAM:
-            self.trigram  # noqa: B018
-        elif kind is ViewKind.ZOEKT:
-            self.zoekt  # noqa: B018
-        elif kind is ViewKind.DENSE:
-            self.dense  # noqa: B018
-        elif kind is ViewKind.GRAPH:
-            self.graph  # noqa: B018
-        elif kind is ViewKind.HISTORY:
-            self.history  # noqa: B018
+        if kind is not None:
+            self.open(VIEWS[kind])
 
-    @cached_property
+    def open(self, view: RegisteredView[Any, ReaderT]) -> ReaderT:
+        """The reader of a view, opened once: only questions that need a view pay for it."""
+        if view.kind not in self._opened:
+            self._opened[view.kind] = view.open(self._artifact(view.kind))
+        reader: ReaderT = self._opened[view.kind]
+        return reader
+
+    @property
     def lexical(self) -> LexicalView:
-        return LexicalView(self._artifact(ViewKind.LEXICAL))
+        return self.open(LEXICAL)
 
-    @cached_property
+    @property
     def trigram(self) -> TrigramView:
-        return TrigramView.open(self._artifact(ViewKind.TRIGRAM))
+        return self.open(TRIGRAM)
 
-    @cached_property
+    @property
     def zoekt(self) -> ZoektView:
-        return ZoektView.open(self._artifact(ViewKind.ZOEKT))
+        return self.open(ZOEKT)
 
-    @cached_property
+    @property
     def dense(self) -> CodeVectorStore:
-        from codenib.views.dense.store import CodeVectorStore  # only semantic questions pay for it
+        return self.open(DENSE)
 
-        return CodeVectorStore(self._artifact(ViewKind.DENSE))
-
-    @cached_property
+    @property
     def graph(self) -> GraphView:
-        from codenib.views.graph.read import GraphView  # only navigation pays for it
+        return self.open(GRAPH)
 
-        return GraphView(self._artifact(ViewKind.GRAPH))
-
-    @cached_property
+    @property
     def history(self) -> HistoryView:
-        from codenib.views.history.read import HistoryView  # only questions about the past pay for it
-
-        return HistoryView(self._artifact(ViewKind.HISTORY))
+        return self.open(HISTORY)
 
     @cached_property
     def unit_of_vector(self) -> NDArray[np.int64]:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Literal
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.outcome import Outcome
-from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS, VIEWS
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import MANIFEST_SCHEMA, SLOW, RepoManifest, Status, ViewKind, ViewRecord
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.serving.snapshots.status import describe_refresh
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -29,7 +29,7 @@ _RECHECK_S = 1.0
 _RECHECK_WATCHED_S = 5.0
 # Only a question for slow views waits for them. The history is not among them: edits leave it as it is, and a
 # commit costs 0.15 s (Django). At a revision it may have to read thousands of older commits.
-_SLOW_AT_A_REVISION = (*SLOW, ViewKind.HISTORY)
+_SLOW_AT_A_REVISION = tuple(kind for kind, view in VIEWS.items() if view.slow or view.follows_commits)
 # How long a question that needs a slow view waits for the process that keeps it, before it makes its own.
 _PATIENCE_S = 100.0
 _POLL_S = 0.02
@@ -86,7 +86,7 @@ class Pins:
 
     def await_kept(self, views: Sequence[ViewKind]) -> None:
         """Give the process that keeps the slow ones of these time to bring them to the files as they are."""
-        slow = [kind for kind in views if kind in SLOW]
+        slow = [kind for kind in views if kind in SLOW_VIEWS]
         if slow and self.kept_elsewhere():
             snapshot = self._compiler.take()
             for kind in slow:
@@ -187,19 +187,19 @@ class Pins:
         """The slow views of this worktree that are not among `views`: kept in mind, not brought up."""
         with suppress(StateError):  # an unreadable manifest is in nobody's way
             records = self._records_of_head()
-            return {kind: records[kind] for kind in SLOW if kind in records and kind not in views}
+            return {kind: records[kind] for kind in SLOW_VIEWS if kind in records and kind not in views}
         return {}
 
     def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         looked = time.monotonic()
-        slow = SLOW if at is None else _SLOW_AT_A_REVISION
+        slow = SLOW_VIEWS if at is None else _SLOW_AT_A_REVISION
         views = tuple(each for each in self.views_of_head() if each not in slow or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)
         later = self.left_for_later(views) if at is None else {}
-        if kind in SLOW and at is None and self.kept_elsewhere() and kind in self._records_of_head():
+        if kind in SLOW_VIEWS and at is None and self.kept_elsewhere() and kind in self._records_of_head():
             self._awaited(snapshot, kind, _PATIENCE_S)
         while True:
             outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False, later=later)

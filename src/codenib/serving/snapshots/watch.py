@@ -14,8 +14,8 @@ from contextlib import ExitStack
 from threading import Event
 
 from codenib.compiler.outcome import Outcome
+from codenib.compiler.registry import SLOW_VIEWS
 from codenib.core.errors import CodenibError, InputError, StateError
-from codenib.core.views import SLOW
 from codenib.serving.snapshots.maintenance import AuditReport
 from codenib.serving.workspace import Workspace
 from codenib.views.graph.maintenance.update import FOLLOWED
@@ -98,7 +98,7 @@ class _Slow:
 
     def ask(self) -> None:
         """There is something new, if this worktree has slow views."""
-        if not set(self._of.views) & set(SLOW):
+        if not set(self._of.views) & set(SLOW_VIEWS):
             return
         with self._wanted:
             self._asked = True

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from codenib.core.embedding import EMBEDDED, Embedder, OpenEmbedder, VectorCache
-from codenib.core.protocols import Deriver, Progress, Records
+from codenib.core.protocols import Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.dense.embed import Vectorizer
@@ -45,9 +45,6 @@ class DenseViewBuilder:
     def profile(self) -> ArtifactProfile:
         identity = self.embedder.identity
         return dense_profile(self.setting, identity.digest, identity.model)
-
-    def derivers(self) -> Sequence[Deriver]:
-        return ()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         return _facts(CodeVectorStore.build(snapshot, records, out, self.setting, self._vectorizer()))

@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from codenib.core.errors import CannotMaintain, StateError
-from codenib.core.protocols import Deriver, FactBackend, FollowingBackend, Progress, Records
+from codenib.core.protocols import FactBackend, FollowingBackend, Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
@@ -76,9 +76,6 @@ class GraphViewBuilder:
 
     def profile(self) -> ArtifactProfile:
         return self._makers.profile()
-
-    def derivers(self) -> Sequence[Deriver]:
-        return ()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         held = self._recall(snapshot.files) if self._recall is not None else {}

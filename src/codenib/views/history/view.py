@@ -13,7 +13,7 @@ from typing import Protocol
 
 from codenib.core.errors import CannotMaintain, InputError, ProviderError
 from codenib.core.history import Commit, ListedCommit
-from codenib.core.protocols import Deriver, Progress, Records
+from codenib.core.protocols import Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.history.artifact import Artifact, advance_artifact, read_artifact, write_artifact
@@ -45,9 +45,6 @@ class HistoryViewBuilder:
 
     def profile(self) -> ArtifactProfile:
         return history_profile(self._max, self._log.boundary())
-
-    def derivers(self) -> Sequence[Deriver]:
-        return ()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         commit = _required(snapshot.commit)

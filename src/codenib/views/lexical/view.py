@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from codenib.core.protocols import Deriver, Records
+from codenib.core.protocols import Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
-from codenib.views.lexical.derive import TermDeriver
 from codenib.views.lexical.postings import write_segment
 from codenib.views.lexical.profile import lexical_profile
 from codenib.views.lexical.read import LexicalView
@@ -25,9 +24,6 @@ class LexicalViewBuilder:
 
     def profile(self) -> ArtifactProfile:
         return lexical_profile()
-
-    def derivers(self) -> Sequence[Deriver]:
-        return (TermDeriver(),)
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         write_artifact(snapshot.source_files(), records, out, write_segment)

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
-from codenib.core.protocols import Deriver, Records
+from codenib.core.protocols import Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.segments import advance_artifact, write_artifact
-from codenib.views.trigram.derive import Grams, TrigramDeriver
+from codenib.views.trigram.derive import Grams
 from codenib.views.trigram.parts import write_parts
 from codenib.views.trigram.profile import trigram_profile
 from codenib.views.trigram.read import TrigramView
@@ -26,9 +26,6 @@ class TrigramViewBuilder:
 
     def profile(self) -> ArtifactProfile:
         return trigram_profile()
-
-    def derivers(self) -> Sequence[Deriver]:
-        return (TrigramDeriver(),)
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         write_artifact(snapshot.source_files(), records, out, write_parts)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
 from codenib.core.errors import CannotMaintain
-from codenib.core.protocols import Deriver, Records
+from codenib.core.protocols import Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.trigram.profile import zoekt_profile
@@ -22,9 +22,6 @@ class ZoektViewBuilder:
 
     def profile(self) -> ArtifactProfile:
         return zoekt_profile()
-
-    def derivers(self) -> Sequence[Deriver]:
-        return ()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         files = snapshot.source_files()

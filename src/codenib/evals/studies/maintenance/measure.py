@@ -13,7 +13,6 @@ from pathlib import Path
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.outcome import Outcome
-from codenib.compiler.registry import builder_of
 from codenib.core.errors import CodenibError
 from codenib.core.views import Status, ViewKind
 from codenib.evals.data.rows import Transition
@@ -118,7 +117,7 @@ def _compare(
             return {"error": f"{side}: {record.error}"}
     maintained, anew = kept.store.artifact(ours.artifact), fresh.store.artifact(theirs.artifact)
     try:
-        builder = builder_of(kind, kept.dense, kept.graph, kept.history)
+        builder = kept.views[kind].builder()
         checked = check(kind, builder, maintained, anew, changed)
     except CodenibError as error:
         return {"error": error.message}
