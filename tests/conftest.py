@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from tests.gitrepo import GitRepo
 
+# Every skip is reported at the end of the run, and fails where engines are required.
+pytest_plugins = ["pytester", "tests.skipped"]
+
 # Tests have homes of their own, but share the engines and servers that `make tools` installs.
 os.environ.setdefault("CODENIB_TOOLBOX", str(Path(__file__).parent.parent / ".tools" / "box"))
 
@@ -21,9 +24,8 @@ def plain_git() -> Iterator[None]:
             patch.delenv(name)
         patch.setenv("GIT_CONFIG_GLOBAL", os.devnull)
         patch.setenv("GIT_CONFIG_SYSTEM", os.devnull)
-        patch.setenv(
-            "GIT_CONFIG_COUNT", "1"
-        )  # ~/.config/git/ignore is read by default, whatever the rest says
+        # git reads ~/.config/git/ignore whatever the rest says.
+        patch.setenv("GIT_CONFIG_COUNT", "1")
         patch.setenv("GIT_CONFIG_KEY_0", "core.excludesFile")
         patch.setenv("GIT_CONFIG_VALUE_0", os.devnull)
         yield
