@@ -17,18 +17,18 @@ _POLL_S = 0.02
 @contextmanager
 def exclusive(path: Path, *, timeout_s: float) -> Iterator[None]:
     """Hold the lock at `path`; wait at most `timeout_s` for another holder."""
-    with _held(path, fcntl.LOCK_EX, timeout_s):
+    with _locked(path, fcntl.LOCK_EX, timeout_s):
         yield
 
 
 @contextmanager
 def shared(path: Path, *, timeout_s: float) -> Iterator[None]:
     """Hold the lock together with other `shared` holders, against `exclusive` ones."""
-    with _held(path, fcntl.LOCK_SH, timeout_s):
+    with _locked(path, fcntl.LOCK_SH, timeout_s):
         yield
 
 
-def is_held(path: Path) -> bool:
+def is_taken(path: Path) -> bool:
     """Whether somebody holds the lock at `path` exclusively."""
     try:
         handle = os.open(path, os.O_RDWR)
@@ -44,7 +44,7 @@ def is_held(path: Path) -> bool:
 
 
 @contextmanager
-def _held(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
+def _locked(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
     try:

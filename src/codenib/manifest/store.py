@@ -25,7 +25,7 @@ from codenib.manifest.cache import RecordCache
 from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.files import drop_partial, is_running, replace_file, sync_folder, sync_tree
 from codenib.manifest.home import home
-from codenib.manifest.lock import exclusive, is_held, shared
+from codenib.manifest.lock import exclusive, is_taken, shared
 
 KEEP_CLEAN = 24  # manifests of commits kept for switching back and forth
 KEEP_DIRTY = 8  # manifests of edited worktrees: readers pin the newest, so the older ones only await them
@@ -92,9 +92,9 @@ class Store:
         """Held by the process that keeps a worktree's slow views with engines that stay; there is one."""
         return exclusive(self.worktree_state(worktree) / "keeper.lock", timeout_s=0.0)
 
-    def is_kept(self, worktree: str) -> bool:
-        """Whether some process does."""
-        return is_held(self.folder / "worktrees" / worktree / "keeper.lock")
+    def has_keeper(self, worktree: str) -> bool:
+        """Whether a process keeps the slow views of this worktree up to date."""
+        return is_taken(self.folder / "worktrees" / worktree / "keeper.lock")
 
     def worktree_state(self, worktree: str) -> Path:
         """The folder that snapshotting keeps for a worktree."""

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codenib.core.errors import ProviderError
 from codenib.snapshot import git
-from codenib.snapshot.listing import Listing, Status, parse_index, parse_status
+from codenib.snapshot.listing import Listing, WorktreeStatus, parse_index, parse_status
 from codenib.snapshot.repository import Repository
 
 _STATUS = (
@@ -39,7 +39,7 @@ def locked(state_dir: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def compare(repo: Repository, state_dir: Path) -> tuple[Listing, dict[str, str], Status]:
+def compare(repo: Repository, state_dir: Path) -> tuple[Listing, dict[str, str], WorktreeStatus]:
     """The index's entries, those that git does not watch, and how the worktree differs. Call it `locked`."""
     index = private_index(repo, state_dir)
     try:
@@ -52,7 +52,7 @@ def compare(repo: Repository, state_dir: Path) -> tuple[Listing, dict[str, str],
         return _compare(repo, private_index(repo, state_dir))
 
 
-def _compare(repo: Repository, index: Path) -> tuple[Listing, dict[str, str], Status]:
+def _compare(repo: Repository, index: Path) -> tuple[Listing, dict[str, str], WorktreeStatus]:
     # The lock of a killed git would silently keep every later one from saving what it refreshed.
     index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
     at = repo.git_args()

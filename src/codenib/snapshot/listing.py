@@ -39,7 +39,7 @@ class Listing:
 
 
 @dataclass(slots=True)
-class Status:
+class WorktreeStatus:
     """How a worktree differs from its index and its HEAD commit.
 
     `head` has every path that may differ from HEAD, with its file digest there, or None. `changed` are paths
@@ -87,9 +87,9 @@ def parse_index(out: bytes) -> tuple[Listing, dict[str, str]]:
     return listing, unwatched
 
 
-def parse_status(out: bytes) -> Status:
+def parse_status(out: bytes) -> WorktreeStatus:
     """`git status --porcelain=v2 -z --branch --no-renames`."""
-    status = Status()
+    status = WorktreeStatus()
     for record, good in _records(out):
         kind = record[0]
         if kind == "1":
@@ -108,7 +108,7 @@ def parse_status(out: bytes) -> Status:
 
 
 def _enter_change(
-    status: Status, path: str, state: str, mode: str, head: str, held: tuple[str, ...], good: bool
+    status: WorktreeStatus, path: str, state: str, mode: str, head: str, held: tuple[str, ...], good: bool
 ) -> None:
     """Enter a path whose worktree `state` differs from the index, or whose index entry differs from HEAD."""
     if state == "D":

@@ -15,7 +15,7 @@ from codenib.snapshot.listing import (
     NOT_UTF8,
     SUBMODULE,
     Listing,
-    Status,
+    WorktreeStatus,
     parse_paths,
     parse_tree,
 )
@@ -86,7 +86,7 @@ def _resolve(repo: Repository, rev: str) -> str:
 
 
 def _merge(
-    listing: Listing, unwatched: Mapping[str, str], status: Status, folder: Folder
+    listing: Listing, unwatched: Mapping[str, str], status: WorktreeStatus, folder: Folder
 ) -> tuple[dict[str, frozenset[str]], dict[str, str | None]]:
     """Bring what differs on disk into the index's `listing`; files to read still have a wrong digest there.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from codenib.units.languages import Language
-from codenib.units.scan import NAME_LIMIT, Found
+from codenib.units.scan import NAME_LIMIT, Capture
 
 # A function that holds functions and is longer than this is a shell around them (a UMD or Grunt module).
 WRAPPER_LINES = 60
@@ -48,12 +48,12 @@ class _Scope:
     bars_values: bool
 
 
-def outline(items: Sequence[Found], lines: Sequence[bytes], language: Language) -> Outline:
+def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language) -> Outline:
     """Only outermost callables are units: what stands inside of one is part of it."""
     result = Outline()
     stack: list[_Scope] = []
     blocked = 0
-    holder: Found | None = None  # of the last leaf
+    holder: Capture | None = None  # of the last leaf
     seen: set[tuple[bool, int]] = set()
     for index, item in enumerate(items):
         if item.start < blocked:
@@ -91,7 +91,7 @@ def outline(items: Sequence[Found], lines: Sequence[bytes], language: Language) 
     return result
 
 
-def _verdict(items: Sequence[Found], index: int, height: int, scope: _Scope) -> str:
+def _verdict(items: Sequence[Capture], index: int, height: int, scope: _Scope) -> str:
     """One of leaf, container, scope (transparent) and drop."""
     item = items[index]
     match item.role:
@@ -119,7 +119,7 @@ def _verdict(items: Sequence[Found], index: int, height: int, scope: _Scope) -> 
     return "leaf"
 
 
-def _holds(items: Sequence[Found], index: int, *, through_closures: bool) -> bool:
+def _holds(items: Sequence[Capture], index: int, *, through_closures: bool) -> bool:
     """Whether a type or a function of several lines stands inside."""
     item = items[index]
     position, skipped = index + 1, 0
@@ -135,7 +135,7 @@ def _holds(items: Sequence[Found], index: int, *, through_closures: bool) -> boo
     return False
 
 
-def _gathers(items: Sequence[Found], index: int) -> bool:
+def _gathers(items: Sequence[Capture], index: int) -> bool:
     """Whether a long closure is a list of smaller ones, as a test suite is."""
     item = items[index]
     if item.last - item.first < WRAPPER_LINES:
@@ -157,7 +157,7 @@ def _join(prefix: str, name: str) -> str:
     return symbol[: NAME_LIMIT * 2]
 
 
-def _escapes(item: Found, holder: Found) -> bool:
+def _escapes(item: Capture, holder: Capture) -> bool:
     """Whether a C function seems to stand inside of another only because an `#ifdef` split its braces."""
     if item.role != "suspect" or holder.role != "suspect" or item.identity == holder.identity:
         return False
@@ -168,7 +168,7 @@ def _shortened(leaf: Definition, last: int) -> Definition:
     return Definition(leaf.first, max(leaf.first, last), leaf.kind, leaf.symbol)
 
 
-def _is_misread(items: Sequence[Found], index: int) -> bool:
+def _is_misread(items: Sequence[Capture], index: int) -> bool:
     """Whether a long C function holds so many others that it must be a class."""
     item = items[index]
     if item.last - item.first < MISREAD_LINES:
@@ -185,7 +185,7 @@ def _is_misread(items: Sequence[Found], index: int) -> bool:
     return len(names) >= MISREAD_FUNCTIONS
 
 
-def above(item: Found, lines: Sequence[bytes], language: Language) -> int:
+def above(item: Capture, lines: Sequence[bytes], language: Language) -> int:
     """The first line of what documents or decorates `item`: contiguous lines above, none blank."""
     first = item.first
     if lines[first - 1][: item.column].strip():

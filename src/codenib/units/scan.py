@@ -38,7 +38,7 @@ _OPERATOR = re.compile(r"(?:^|(?<=\W))operator\b.*", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class Capture:
     """One captured node: its bytes, its lines (1-based, inclusive), and what it is."""
 
     start: int
@@ -52,13 +52,13 @@ class Found:
     identity: int
 
 
-def scan(data: bytes, language: Language) -> list[Found]:
+def scan(data: bytes, language: Language) -> list[Capture]:
     """All captured nodes of `data`, outer before inner; of equal ranges, the earlier pattern first."""
     import tree_sitter
 
     parser, query = parser_for(language)
     tree = parser.parse(data)
-    ranked: list[tuple[int, int, int, Found]] = []
+    ranked: list[tuple[int, int, int, Capture]] = []
     for pattern, captures in tree_sitter.QueryCursor(query).matches(tree.root_node):
         found = _found(captures, data)
         ranked.append((found.start, -found.end, pattern, found))
@@ -66,7 +66,7 @@ def scan(data: bytes, language: Language) -> list[Found]:
     return [row[3] for row in ranked]
 
 
-def _found(captures: dict[str, list[Node]], data: bytes) -> Found:
+def _found(captures: dict[str, list[Node]], data: bytes) -> Capture:
     capture, role, kind = next(filter(None, map(_role, captures)))
     node = captures[capture][0]
     label = _label(captures)
@@ -82,7 +82,7 @@ def _found(captures: dict[str, list[Node]], data: bytes) -> Found:
         last > first and not data[end - stop : end].strip()
     ):  # the node ends with a newline, or the next indent
         last -= 1
-    return Found(start, end, first + 1, last + 1, column, role, kind, name, anchor.start_byte)
+    return Capture(start, end, first + 1, last + 1, column, role, kind, name, anchor.start_byte)
 
 
 @cache

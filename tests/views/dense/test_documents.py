@@ -9,7 +9,7 @@ import pytest
 from codenib.core.source import Level
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
-from codenib.views.dense.documents import Document, documents_of
+from codenib.views.dense.documents import DenseDocument, documents_of
 
 PYTHON = '''"""A shop."""
 
@@ -34,7 +34,7 @@ def convert(amount):
 '''
 
 
-def of(path: str, text: str, level: Level = Level.L2) -> list[Document]:
+def of(path: str, text: str, level: Level = Level.L2) -> list[DenseDocument]:
     data = text.encode()
     return documents_of(path, extract(data, language_hint(path)), data, level)
 

@@ -91,7 +91,7 @@ def test_maintained_equals_rebuilt(drawn: list[Step], visits: list[int], max_com
             rebuilt = keeper.build(commit)
             assert list(keeper.builder.differences(view, rebuilt)) == []
             assert list(HistoryView(view).messages()) == list(HistoryView(rebuilt).messages())
-            assert HistoryView(view).held == HistoryView(rebuilt).held
+            assert HistoryView(view).commit_count == HistoryView(rebuilt).commit_count
 
 
 def test_only_new_commits_are_read(git_repo: Make, keeper: Callable[..., Keeper]) -> None:
@@ -104,7 +104,7 @@ def test_only_new_commits_are_read(git_repo: Make, keeper: Callable[..., Keeper]
     new = repo.commit({"a.py": "new\n"})
     view = read_artifact(kept.maintain(base, new))
     assert kept.log.read_ids == [new]
-    assert (view.commit, view.held, view.reachable) == (new, 6, 6)
+    assert (view.commit, view.commit_count, view.reachable) == (new, 6, 6)
 
 
 def test_an_amended_commit_is_one_commit_read(git_repo: Make, keeper: Callable[..., Keeper]) -> None:
@@ -129,7 +129,7 @@ def test_going_back_and_forth_reads_nothing_again(git_repo: Make, keeper: Callab
     there = kept.maintain(here, ids[-2])
     again = kept.maintain(there, ids[-1])
     assert kept.log.read_ids == []
-    assert read_artifact(again).held == 12
+    assert read_artifact(again).commit_count == 12
     assert list(kept.builder.differences(again, here)) == []
 
 
@@ -139,7 +139,7 @@ def test_a_full_window_lets_the_oldest_go(git_repo: Make, keeper: Callable[..., 
     kept = keeper(repo, max_commits=3)
     view = read_artifact(kept.maintain(kept.build(ids[2]), ids[3]))
     assert {commit for _, commit in view.aged()} == set(ids[1:])
-    assert (view.held, view.reachable) == (3, 4)
+    assert (view.commit_count, view.reachable) == (3, 4)
 
 
 def test_what_git_has_forgotten_cannot_be_followed(git_repo: Make, keeper: Callable[..., Keeper]) -> None:

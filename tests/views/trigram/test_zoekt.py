@@ -11,7 +11,7 @@ from codenib.core.errors import ProviderError, StateError
 from codenib.views.trigram.derive import TrigramDeriver
 from codenib.views.trigram.read import TrigramView
 from codenib.views.trigram.view import TrigramViewBuilder
-from codenib.views.trigram.zoekt import INSTALL, Zoekt, ZoektView, zoekt_available
+from codenib.views.trigram.zoekt import INSTALL, ZoektPrograms, ZoektView, zoekt_available
 
 TOOLS = Path(__file__).parents[3] / ".tools" / "bin"
 
@@ -53,7 +53,7 @@ PATTERNS += [
 
 
 @pytest.fixture(scope="module")
-def zoekt() -> Zoekt:
+def zoekt() -> ZoektPrograms:
     found = zoekt_available(TOOLS)
     if found is None:
         pytest.skip(f"zoekt is not installed: make zoekt ({INSTALL})")
@@ -61,7 +61,7 @@ def zoekt() -> Zoekt:
 
 
 @pytest.fixture(scope="module")
-def views(zoekt: Zoekt, tmp_path_factory: pytest.TempPathFactory) -> tuple[TrigramView, ZoektView]:
+def views(zoekt: ZoektPrograms, tmp_path_factory: pytest.TempPathFactory) -> tuple[TrigramView, ZoektView]:
     builder = TrigramViewBuilder()
     sources = Sources().use([TrigramDeriver()])
     ours = tmp_path_factory.mktemp("trigram")
@@ -91,15 +91,15 @@ def test_zoekt_filters(views: tuple[TrigramView, ZoektView]) -> None:
 
 
 @pytest.mark.tools
-def test_a_folder_without_shards_is_a_state_error(zoekt: Zoekt, tmp_path: Path) -> None:
+def test_a_folder_without_shards_is_a_state_error(zoekt: ZoektPrograms, tmp_path: Path) -> None:
     with pytest.raises(StateError):
         ZoektView.open(tmp_path, zoekt)
 
 
 @pytest.mark.tools
-def test_a_failing_program_is_a_provider_error(zoekt: Zoekt, tmp_path: Path) -> None:
+def test_a_failing_program_is_a_provider_error(zoekt: ZoektPrograms, tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="false failed"):
-        ZoektView.build([("a", b"abc\n")], tmp_path, Zoekt(zoekt.search, Path("/bin/false")))
+        ZoektView.build([("a", b"abc\n")], tmp_path, ZoektPrograms(zoekt.search, Path("/bin/false")))
 
 
 def test_without_the_programs_the_error_says_how_to_install_them(

@@ -30,7 +30,7 @@ from codenib.units.languages import (
     parser_for,
     units_version,
 )
-from codenib.units.scan import Found, scan
+from codenib.units.scan import Capture, scan
 
 if TYPE_CHECKING:
     from tree_sitter import Query
@@ -165,7 +165,7 @@ class _Scope:
     is_function: bool
 
 
-def _nodes(items: Sequence[Found], data: bytes, starts: Sequence[int]) -> tuple[_Node, ...]:
+def _nodes(items: Sequence[Capture], data: bytes, starts: Sequence[int]) -> tuple[_Node, ...]:
     """The named definitions, outer before inner, but for the values of functions.
 
     The parent is the innermost definition around, else the type that the name says.
@@ -198,7 +198,7 @@ def _nodes(items: Sequence[Found], data: bytes, starts: Sequence[int]) -> tuple[
     return tuple(nodes)
 
 
-def _node(item: Found, name: bytes, kind: str, parent: int, data: bytes, starts: Sequence[int]) -> _Node:
+def _node(item: Capture, name: bytes, kind: str, parent: int, data: bytes, starts: Sequence[int]) -> _Node:
     at = _name_at(item, name, data)
     line, column = _point(starts, max(at, item.start))
     extent = (*_point(starts, item.start), *_point(starts, item.end))
@@ -207,7 +207,7 @@ def _node(item: Found, name: bytes, kind: str, parent: int, data: bytes, starts:
     return _Node(row, name if at >= 0 else b"", at)
 
 
-def _name_at(item: Found, name: bytes, data: bytes) -> int:
+def _name_at(item: Capture, name: bytes, data: bytes) -> int:
     """Where the last part of an item's name is written; -1 when it is not."""
     parts = item.name.encode().split(b".")
     if len(parts) > 1:  # Class::method: the last part, which may be spelled as the first

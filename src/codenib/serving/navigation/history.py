@@ -74,7 +74,7 @@ def history_pinned(pinned: Pinned, log: CommitLog, where: Where, k: int) -> Hist
     companions = view.cochange(path, _TOGETHER, pinned.files) if start is None else ()
     return HistoryAnswer(
         path, first, last, items, tuple(companions), pinned.ref, len(past.touches),
-        len(past.touches) > len(items), past.complete, file.uncommitted(first, last), view.held,
+        len(past.touches) > len(items), past.complete, file.uncommitted(first, last), view.commit_count,
         view.reachable, note=_note(pinned, file, past),
     )  # fmt: skip
 
@@ -106,13 +106,13 @@ def committed(pinned: Pinned, log: CommitLog, path: str) -> Committed:
     nothing = np.zeros((0, 4), np.int64)
     if not pinned.ref.dirty:
         return Committed(path, digest, len(lines), nothing)
-    held = log.file_at(pinned.history.commit, path)
-    if held is None:
+    committed = log.file_at(pinned.history.commit, path)
+    if committed is None:
         return Committed(path, "", len(lines), nothing)
-    if held[0] == digest:
+    if committed[0] == digest:
         return Committed(path, digest, len(lines), nothing)
     return Committed(
-        path, held[0], len(lines), hunks_between(_lines(held[1].decode("utf-8", "replace")), lines)
+        path, committed[0], len(lines), hunks_between(_lines(committed[1].decode("utf-8", "replace")), lines)
     )
 
 
@@ -133,8 +133,8 @@ def _note(pinned: Pinned, file: Committed, past: Past) -> str:
     view, record = pinned.history, pinned.manifest.views[ViewKind.HISTORY]
     if record.error:
         return record.error
-    if view.held < view.reachable:
-        return f"earlier changes are older than the {view.held:,} commits that the view holds"
+    if view.commit_count < view.reachable:
+        return f"earlier changes are older than the {view.commit_count:,} commits that the view holds"
     return "an earlier version was not found: a merge or a replaced file broke the trail"
 
 

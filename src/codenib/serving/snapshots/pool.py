@@ -82,7 +82,7 @@ class Pins:
 
     def kept_elsewhere(self) -> bool:
         """Whether another process keeps the slow views of this worktree, with engines that are up."""
-        return not self.keeps and self._store.is_kept(self._worktree)
+        return not self.keeps and self._store.has_keeper(self._worktree)
 
     def await_kept(self, views: Sequence[ViewKind]) -> None:
         """Give the process that keeps the slow ones of these time to bring them to the files as they are."""

@@ -18,7 +18,7 @@ _ABOVE = ("#", "@", "//", "/*", "*", "--", "[", '"')
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class DenseDocument:
     """A text to embed, with the address that it stands for. Lines are 1-based and inclusive."""
 
     start_line: int
@@ -34,7 +34,7 @@ class Document:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).digest()
 
 
-def documents_of(path: str, units: BlobUnits, data: bytes, level: Level) -> list[Document]:
+def documents_of(path: str, units: BlobUnits, data: bytes, level: Level) -> list[DenseDocument]:
     """The documents of a file, in line order; none for a skipped or empty one."""
     if units.skip or not units.rows:
         return []
@@ -54,7 +54,7 @@ def header_of(row: UnitRow, lines: Sequence[str]) -> str:
     return header[:_HEADER_LIMIT]
 
 
-def _unit_documents(path: str, rows: Sequence[UnitRow], lines: Sequence[str]) -> Iterator[Document]:
+def _unit_documents(path: str, rows: Sequence[UnitRow], lines: Sequence[str]) -> Iterator[DenseDocument]:
     """Only callables and other L2 leaves; each piece of a long one is a document of its own."""
     headers: dict[UnitRow, str] = {}
     for row, owners in _nested(rows):
@@ -68,10 +68,10 @@ def _unit_documents(path: str, rows: Sequence[UnitRow], lines: Sequence[str]) ->
             parts.append(headers[owner])
         # Blank lines below a unit are the unit's, but say nothing: moving them must not embed it again.
         parts.append("\n".join(lines[row.start_line - 1 : row.end_line]).rstrip())
-        yield Document(row.start_line, row.end_line, row.symbol, row.kind, row.level, "\n".join(parts))
+        yield DenseDocument(row.start_line, row.end_line, row.symbol, row.kind, row.level, "\n".join(parts))
 
 
-def _file_document(path: str, units: BlobUnits, lines: Sequence[str]) -> Document:
+def _file_document(path: str, units: BlobUnits, lines: Sequence[str]) -> DenseDocument:
     skeleton = [path]
     last = ""
     for row, owners in _nested(units.rows):
@@ -81,7 +81,7 @@ def _file_document(path: str, units: BlobUnits, lines: Sequence[str]) -> Documen
         last = row.symbol
         header = row.symbol if row.kind == "section" else header_of(row, lines)
         skeleton.append("  " * len(owners) + header)
-    return Document(1, units.lines, "", "file", Level.L0, "\n".join(skeleton))
+    return DenseDocument(1, units.lines, "", "file", Level.L0, "\n".join(skeleton))
 
 
 def _nested(rows: Sequence[UnitRow]) -> Iterator[tuple[UnitRow, list[UnitRow]]]:

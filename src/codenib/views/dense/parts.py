@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from codenib.core.source import Level, SourceFile
 from codenib.units.marks import marks_of
-from codenib.views.dense.documents import Document
+from codenib.views.dense.documents import DenseDocument
 from codenib.views.segments import Segment, read_segments
 
 ROW = np.dtype(
@@ -55,7 +55,7 @@ class FileEntry:
     digests: Sequence[bytes]
 
     @classmethod
-    def of(cls, file: SourceFile, lines: int, language: str, documents: Sequence[Document]) -> FileEntry:
+    def of(cls, file: SourceFile, lines: int, language: str, documents: Sequence[DenseDocument]) -> FileEntry:
         addresses = [Address(d.start_line, d.end_line, d.symbol, d.kind, d.level) for d in documents]
         return cls(file, lines, language, addresses, [document.digest for document in documents])
 

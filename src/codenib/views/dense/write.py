@@ -9,7 +9,7 @@ import numpy as np
 
 from codenib.core.protocols import Records
 from codenib.core.source import SourceFile
-from codenib.views.dense.documents import Document, documents_of
+from codenib.views.dense.documents import DenseDocument, documents_of
 from codenib.views.dense.embed import Vectorizer
 from codenib.views.dense.families import Floats, write_index
 from codenib.views.dense.parts import Array, FileEntry, write_parts
@@ -55,7 +55,7 @@ class SegmentWriter:
 
     def _read(
         self, files: Sequence[SourceFile], records: Records
-    ) -> Iterator[tuple[FileEntry, list[Document]]]:
+    ) -> Iterator[tuple[FileEntry, list[DenseDocument]]]:
         for file, units, data in zip(files, records.units(files), records.blobs(files), strict=True):
             documents = documents_of(file.path, units, data, self._setting.level)
             yield FileEntry.of(file, units.lines, units.language, documents), documents

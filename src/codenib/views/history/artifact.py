@@ -16,7 +16,7 @@ import msgspec
 
 from codenib.core.errors import StateError
 from codenib.core.history import Commit
-from codenib.views.history.segment import Segment, write_segment
+from codenib.views.history.segment import CommitSegment, write_segment
 from codenib.views.history.window import Aged
 
 FORMAT = 1
@@ -43,10 +43,10 @@ class Artifact:
 
     commit: str
     reachable: int
-    segments: tuple[Segment, ...]
+    segments: tuple[CommitSegment, ...]
 
     @property
-    def held(self) -> int:
+    def commit_count(self) -> int:
         return sum(segment.live_count for segment in self.segments)
 
     def aged(self) -> list[Aged]:
@@ -69,7 +69,7 @@ def read_artifact(folder: Path) -> Artifact:
         about = msgspec.json.decode((folder / FILE).read_bytes(), type=_File)
         if about.format != FORMAT:
             raise ValueError(f"format {about.format}")
-        segments = tuple(Segment(folder, entry.name, entry.dead) for entry in about.segments)
+        segments = tuple(CommitSegment(folder, entry.name, entry.dead) for entry in about.segments)
     except (OSError, ValueError, msgspec.DecodeError) as error:
         raise StateError(
             f"the history view cannot be read: {error}", hint="codenib index --rebuild"
@@ -114,17 +114,17 @@ def advance_artifact(
     _write_about(commit, reachable, entries, out)
 
 
-def _without(segment: Segment, keep: set[str]) -> Segment:
+def _without(segment: CommitSegment, keep: set[str]) -> CommitSegment:
     dead = {row for row, (_, commit) in enumerate(segment.aged) if commit not in keep}
     if dead == segment.dead:
         return segment
     return segment.with_dead(dead)
 
 
-def _fold(segments: Sequence[Segment], fresh: int) -> tuple[list[Segment], list[Segment]]:
+def _fold(segments: Sequence[CommitSegment], fresh: int) -> tuple[list[CommitSegment], list[CommitSegment]]:
     """Which segments stay, and which are written anew with the fresh commits."""
-    kept: list[Segment] = []
-    folded: list[Segment] = []
+    kept: list[CommitSegment] = []
+    folded: list[CommitSegment] = []
     left = len(segments)
     for segment in sorted(segments, key=lambda each: (each.live_count, each.name)):
         worn = len(segment.dead) > _WORN * len(segment)

@@ -11,15 +11,15 @@ import numpy as np
 
 from codenib.core.history import Companion, Touch
 from codenib.views.history.artifact import read_artifact
-from codenib.views.history.together import Activity, Pasts
-from codenib.views.history.walk import Made, Versions, Way, walk
+from codenib.views.history.together import FileActivity, Pasts
+from codenib.views.history.walk import LineTrace, Step, Versions, walk
 
 _DAY_S = 86_400
 _ALL = 1 << 30  # a last line beyond every file's
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
+class CommitMessage:
     """A commit's message with the files that it touched, as they were called then; a merge touches none."""
 
     commit: str
@@ -33,7 +33,7 @@ class Message:
 class Past:
     """The commits that touched a range, newest first; `complete` when the walk reached its beginning."""
 
-    touches: list[Made]
+    touches: list[Step]
     complete: bool
 
 
@@ -51,9 +51,9 @@ class HistoryView:
         return self._artifact.commit
 
     @property
-    def held(self) -> int:
+    def commit_count(self) -> int:
         """How many commits the view holds."""
-        return self._artifact.held
+        return self._artifact.commit_count
 
     @property
     def reachable(self) -> int:
@@ -62,26 +62,26 @@ class HistoryView:
 
     def pasts(self, path: str, blob: str, ranges: Sequence[tuple[int, int]]) -> list[Past]:
         """The past of each line range of a file, which has the blob `blob` in the view's commit."""
-        way = self._walk(path, blob, ranges)
+        trace = self._walk(path, blob, ranges)
         return [
             Past(
-                [made for made in way.made if made.touched[number]],
-                not way.cut[number],
+                [step for step in trace.steps if step.touched[number]],
+                not trace.cut[number],
             )
             for number in range(len(ranges))
         ]
 
     def past_of_file(self, path: str, blob: str) -> Past:
         """The past of a whole file, with its renames and changes of mode."""
-        way = self._walk(path, blob, [(1, _ALL)])
-        return Past([made for made in way.made if made.touched[0] or not made.merge], not way.cut[0])
+        trace = self._walk(path, blob, [(1, _ALL)])
+        return Past([step for step in trace.steps if step.touched[0] or not step.merge], not trace.cut[0])
 
-    def touch(self, made: Made, number: int = 0) -> Touch:
+    def touch(self, step: Step, number: int = 0) -> Touch:
         """What a person wants to know of a change to range `number` of a walk."""
-        segment = made.segment
-        row = int(segment.changes["commit"][made.change])
-        change, message = segment.change(made.change), segment.message(row)
-        start, end = int(made.starts[number]), int(made.ends[number])
+        segment = step.segment
+        row = int(segment.changes["commit"][step.change])
+        change, message = segment.change(step.change), segment.message(row)
+        start, end = int(step.starts[number]), int(step.ends[number])
         hunks = [
             hunk for hunk in change.hunks
             if (hunk[2] + hunk[3] - 1 if hunk[3] else hunk[2]) >= start
@@ -101,12 +101,12 @@ class HistoryView:
             sum(hunk[1] for hunk in hunks),
         )
 
-    def commit_of(self, made: Made) -> tuple[str, int]:
+    def commit_of(self, step: Step) -> tuple[str, int]:
         """The id and the commit time of a change."""
-        row = int(made.segment.changes["commit"][made.change])
-        return made.segment.id_of(row), int(made.segment.commits["committed"][row])
+        row = int(step.segment.changes["commit"][step.change])
+        return step.segment.id_of(row), int(step.segment.commits["committed"][row])
 
-    def messages(self) -> Iterator[Message]:
+    def messages(self) -> Iterator[CommitMessage]:
         """Every commit's message, newest first."""
         rows = [(segment.aged[row], segment, row) for segment in self._segments for row in segment.live()]
         numbers = {segment.name: segment.changes["path"].tolist() for segment in self._segments}
@@ -114,13 +114,13 @@ class HistoryView:
             _, _, committed, author, parents, _, _ = segment.commits[row].tolist()
             changes = segment.changes_in(row) if parents < 2 else ()
             paths = tuple(segment.paths[numbers[segment.name][each]] for each in changes)
-            yield Message(commit, segment.authors[author], committed, segment.message(row), paths)
+            yield CommitMessage(commit, segment.authors[author], committed, segment.message(row), paths)
 
     def cochange(self, path: str, k: int, files: Collection[str]) -> list[Companion]:
         """The files among `files` that change together with `path`, the surest first."""
         return self._pasts.companions(path, k, files)
 
-    def activity(self, path: str) -> Activity:
+    def activity(self, path: str) -> FileActivity:
         """How much a file was worked on."""
         return self._pasts.activity(path)
 
@@ -155,6 +155,6 @@ class HistoryView:
     def _pasts(self) -> Pasts:
         return Pasts(self._segments)
 
-    def _walk(self, path: str, blob: str, ranges: Sequence[tuple[int, int]]) -> Way:
+    def _walk(self, path: str, blob: str, ranges: Sequence[tuple[int, int]]) -> LineTrace:
         rows = np.array(ranges, np.int64).reshape(-1, 2)
         return walk(self._versions, path, int(blob[:16], 16), rows[:, 0], rows[:, 1])

@@ -85,7 +85,7 @@ class _Names:
         return np.frombuffer("".join(f"{name}\0" for name in self._numbers).encode(), np.uint8)
 
 
-class Segment:
+class CommitSegment:
     """The commits of one segment; `dead` rows are no longer part of the view."""
 
     def __init__(self, folder: Path, name: str, dead: Collection[int] = ()) -> None:
@@ -110,9 +110,9 @@ class Segment:
     def live_count(self) -> int:
         return len(self) - len(self.dead)
 
-    def with_dead(self, dead: Collection[int]) -> Segment:
+    def with_dead(self, dead: Collection[int]) -> CommitSegment:
         """The same segment with other dead rows."""
-        return Segment(self._folder, self.name, dead)
+        return CommitSegment(self._folder, self.name, dead)
 
     def live(self) -> list[int]:
         """The rows that are part of the view, newest first."""

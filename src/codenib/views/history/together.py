@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.history import Companion
-from codenib.views.history.segment import Segment
+from codenib.views.history.segment import CommitSegment
 
 # A commit that touches more files says nothing of any two of them: a release, a renamed folder, a new format.
 MAX_TOGETHER = 30
@@ -22,7 +22,7 @@ MIN_TOGETHER = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Activity:
+class FileActivity:
     """How much a file was worked on: commits that are no merges, authors, the first and last commit time."""
 
     commits: int
@@ -34,7 +34,7 @@ class Activity:
 class Pasts:
     """For each file, by its newest name, the commits that touched it."""
 
-    def __init__(self, segments: Sequence[Segment]) -> None:
+    def __init__(self, segments: Sequence[CommitSegment]) -> None:
         self._segments = segments
         order = [
             (segment.aged[row], index, row)
@@ -65,16 +65,16 @@ class Pasts:
         found: NDArray[np.int64] = self._of_file[self._first_of_file[file] : self._first_of_file[file + 1]]
         return found
 
-    def activity(self, path: str) -> Activity:
+    def activity(self, path: str) -> FileActivity:
         rows = [self._commits[each] for each in self.commits_of(path).tolist()]
         if not rows:
-            return Activity(0, 0, 0, 0)
+            return FileActivity(0, 0, 0, 0)
         times = [int(self._segments[index].commits["committed"][row]) for index, row in rows]
         authors = {
             self._segments[index].authors[int(self._segments[index].commits["author"][row])]
             for index, row in rows
         }
-        return Activity(len(rows), len(authors), min(times), max(times))
+        return FileActivity(len(rows), len(authors), min(times), max(times))
 
     def companions(self, path: str, k: int, files: Collection[str]) -> list[Companion]:
         """The files among `files` that change with `path` more than chance would have it, most so first."""
@@ -100,7 +100,7 @@ class Pasts:
         return [companion for _, _, companion in heapq.nsmallest(k, ranked, key=lambda row: row[:2])]
 
 
-def _pairs(commits: Sequence[tuple[Segment, int]], names: dict[str, int]) -> list[tuple[int, int]]:
+def _pairs(commits: Sequence[tuple[CommitSegment, int]], names: dict[str, int]) -> list[tuple[int, int]]:
     """Each commit, by its place from new to old, with each file that it touched; `names` are filled in."""
     numbers: dict[str, int] = {}  # what a path means at this point of the past
     count = 0

@@ -89,7 +89,7 @@ class HistoryViewBuilder:
     def _wanted(self, old: Artifact, commit: str, gone: set[str], new: list[ListedCommit]) -> list[Aged]:
         """The commits that the view holds, newest first, by the shortest way to find out."""
         held = old.aged()
-        if not gone or old.held == old.reachable:  # otherwise older commits may move up
+        if not gone or old.commit_count == old.reachable:  # otherwise older commits may move up
             known = {each: key for key, each in held}
             try:
                 fresh = age(new, known)
@@ -107,8 +107,8 @@ class HistoryViewBuilder:
             yield commit
 
     def _facts(self, out: Path) -> ViewFacts:
-        made = read_artifact(out)
-        counts = {"commits": made.held, "reachable commits": made.reachable}
+        artifact = read_artifact(out)
+        counts = {"commits": artifact.commit_count, "reachable commits": artifact.reachable}
         lacks = ""
         if self._log.boundary():
             lacks = "a shallow clone: commits before its boundary are unknown; git fetch --unshallow"

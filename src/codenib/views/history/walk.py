@@ -15,15 +15,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from codenib.views.history.lines import EMPTY, Flags, Lines, join, step_back
-from codenib.views.history.segment import Segment
+from codenib.views.history.segment import CommitSegment
 from codenib.views.history.window import Aged
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
+class Step:
     """A change on the way back, which of the ranges it touched, and where they stand after it."""
 
-    segment: Segment
+    segment: CommitSegment
     change: int
     touched: Flags
     starts: Lines
@@ -32,38 +32,40 @@ class Made:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class LineTrace:
     """The changes, newest first; and the ranges whose beginning was not found."""
 
-    made: list[Made]
+    steps: list[Step]
     cut: Flags
 
 
 class Versions:
     """Finds the makers of versions."""
 
-    def __init__(self, segments: Sequence[Segment]) -> None:
+    def __init__(self, segments: Sequence[CommitSegment]) -> None:
         self._segments = segments
         #: path → blob → (age, segment, changes of that commit), newest first
-        self._known: dict[str, dict[int, list[tuple[Aged, Segment, list[int]]]]] = {}
+        self._known: dict[str, dict[int, list[tuple[Aged, CommitSegment, list[int]]]]] = {}
 
-    def maker(self, path: str, blob: int, before: Aged | None) -> tuple[Aged, Segment, list[int]] | None:
+    def maker(
+        self, path: str, blob: int, before: Aged | None
+    ) -> tuple[Aged, CommitSegment, list[int]] | None:
         """The newest commit older than `before` that left this blob at this path, with its changes there."""
         for made in self._of(path).get(blob, ()):
             if before is None or made[0] < before:
                 return made
         return None
 
-    def _of(self, path: str) -> dict[int, list[tuple[Aged, Segment, list[int]]]]:
+    def _of(self, path: str) -> dict[int, list[tuple[Aged, CommitSegment, list[int]]]]:
         if path not in self._known:
-            found: dict[tuple[int, Aged], tuple[Segment, list[int]]] = {}
+            found: dict[tuple[int, Aged], tuple[CommitSegment, list[int]]] = {}
             for segment in self._segments:
                 rows = segment.changes_of(path)
                 commits = segment.changes["commit"][rows].tolist()
                 blobs = segment.changes["new"][rows].tolist()
                 for row, commit, blob in zip(rows, commits, blobs, strict=True):
                     found.setdefault((blob, segment.aged[commit]), (segment, []))[1].append(row)
-            by_blob: dict[int, list[tuple[Aged, Segment, list[int]]]] = {}
+            by_blob: dict[int, list[tuple[Aged, CommitSegment, list[int]]]] = {}
             for (blob, aged), (segment, rows) in sorted(
                 found.items(), key=lambda item: item[0], reverse=True
             ):
@@ -72,11 +74,11 @@ class Versions:
         return self._known[path]
 
 
-def walk(versions: Versions, path: str, blob: int, starts: Lines, ends: Lines) -> Way:
+def walk(versions: Versions, path: str, blob: int, starts: Lines, ends: Lines) -> LineTrace:
     """Every change on the way from this version back to where its ranges begin."""
-    made: list[Made] = []
+    steps: list[Step] = []
     cut = np.zeros(len(starts), bool)
-    waiting: dict[tuple[Aged, str], tuple[Segment, list[int], Lines, Lines]] = {}
+    waiting: dict[tuple[Aged, str], tuple[CommitSegment, list[int], Lines, Lines]] = {}
     heap: list[tuple[tuple[int, int], str, Aged]] = []
 
     def wait(path: str, blob: int, before: Aged | None, starts: Lines, ends: Lines) -> None:
@@ -102,12 +104,12 @@ def walk(versions: Versions, path: str, blob: int, starts: Lines, ends: Lines) -
         if merge:  # counts only for what none of its parents has
             touched = (starts <= ends) & np.all([first > last for first, last, _ in before], axis=0)
             before = _one_side(before)
-        made.append(Made(segment, changes[0], touched, starts, ends, merge))
+        steps.append(Step(segment, changes[0], touched, starts, ends, merge))
         for change, (first, last, _) in zip(changes, before, strict=True):
             if (first <= last).any():
                 _, _, old_path, _, old, _ = segment.changes[change].tolist()
                 wait(segment.paths[old_path], old, aged, first, last)
-    return Way(made, cut)
+    return LineTrace(steps, cut)
 
 
 def _one_side(before: Sequence[tuple[Lines, Lines, Flags]]) -> list[tuple[Lines, Lines, Flags]]:
@@ -122,7 +124,7 @@ def _one_side(before: Sequence[tuple[Lines, Lines, Flags]]) -> list[tuple[Lines,
     return found
 
 
-def _before(segment: Segment, change: int, starts: Lines, ends: Lines) -> tuple[Lines, Lines, Flags]:
+def _before(segment: CommitSegment, change: int, starts: Lines, ends: Lines) -> tuple[Lines, Lines, Flags]:
     """The ranges before a change, and which it touched."""
     _, _, _, _, old, new = segment.changes[change].tolist()
     hunks = segment.hunks_of(change)

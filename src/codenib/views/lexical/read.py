@@ -50,7 +50,7 @@ class Scores:
 
 
 @dataclass(frozen=True, slots=True)
-class Document:
+class IndexedUnit:
     """A leaf unit of the view."""
 
     span: Span
@@ -154,12 +154,12 @@ class LexicalView:
                 out.append(term.word or term.text)
         return list(dict.fromkeys(out))
 
-    def document(self, unit: int) -> Document:
+    def document(self, unit: int) -> IndexedUnit:
         part = int(np.searchsorted(self._first_doc, unit, "right")) - 1
         data = self.segments[part]
         row = data.documents[unit - int(self._first_doc[part])]
         file = data.files[int(row["file"])]
-        return Document(
+        return IndexedUnit(
             Span(data.segment.files[int(row["file"])].path, int(row["start"]), int(row["end"])),
             Level(int(row["level"])),
             data.strings[int(row["kind"])],

@@ -17,7 +17,7 @@ from codenib.core.source import SourceFile
 from codenib.views.segments import Segment
 from codenib.views.trigram.derive import Grams, TrigramDeriver, unpack
 from codenib.views.trigram.literals import Need
-from codenib.views.trigram.texts import Texts, load_array, write_texts
+from codenib.views.trigram.texts import StoredTexts, load_array, write_texts
 
 Mask = NDArray[np.bool_]
 
@@ -54,7 +54,7 @@ class PartsReader:
         self.files = segment.files
         self.live: Mask = np.ones(len(segment.files), np.bool_)
         self.live[list(segment.dead)] = False
-        self.texts = Texts(folder, segment.name, len(segment.files))
+        self.texts = StoredTexts(folder, segment.name, len(segment.files))
         self._grams = load_array(folder, segment.name, "grams")
         self._starts = load_array(folder, segment.name, "starts")
         self._posts = load_array(folder, segment.name, "posts")

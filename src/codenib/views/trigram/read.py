@@ -11,7 +11,7 @@ from codenib.views.segments import read_segments
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.parts import PartsReader
 from codenib.views.trigram.pattern import compile_pattern
-from codenib.views.trigram.search import Candidate, Wanted, verify
+from codenib.views.trigram.search import CandidateFile, MatchLimits, verify
 
 
 class TrigramView:
@@ -43,7 +43,9 @@ class TrigramView:
         """
         compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal)
         candidates = [
-            Candidate(segment.files[index].path, partial(segment.texts.decoded, index, compiled.byte_needles))
+            CandidateFile(
+                segment.files[index].path, partial(segment.texts.decoded, index, compiled.byte_needles)
+            )
             for segment in self.segments
             for index in segment.candidates(compiled.need)
             if paths is None or paths(segment.files[index].path)
@@ -52,7 +54,7 @@ class TrigramView:
         return verify(
             compiled,
             candidates,
-            Wanted(limit, context),
+            MatchLimits(limit, context),
             timeout_s=timeout_s,
             scanned_all=not compiled.need,
         )

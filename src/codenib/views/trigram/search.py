@@ -11,7 +11,7 @@ from codenib.views.trigram.pattern import Deadline, Pattern, Span
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class CandidateFile:
     """A file to verify. `text` gives its decoded text, or None where its bytes already rule a match out."""
 
     path: str
@@ -19,7 +19,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MatchLimits:
     """How much of the answer is written out: at most `limit` lines, each with `context` lines around it."""
 
     limit: int | None
@@ -28,8 +28,8 @@ class Wanted:
 
 def verify(
     pattern: Pattern,
-    candidates: Sequence[Candidate],
-    wanted: Wanted,
+    candidates: Sequence[CandidateFile],
+    wanted: MatchLimits,
     *,
     timeout_s: float,
     scanned_all: bool,

@@ -25,7 +25,7 @@ def write_texts(blobs: Iterable[bytes], out: Path, name: str) -> None:
     np.save(out / f"{name}.offsets.npy", np.array(offsets, np.uint64))
 
 
-class Texts:
+class StoredTexts:
     """The texts of some files, by index."""
 
     def __init__(self, folder: Path, name: str, count: int) -> None:

@@ -24,8 +24,8 @@ from codenib.core.errors import ProviderError, StateError
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.pattern import compile_pattern
 from codenib.views.trigram.profile import ZOEKT as VERSION
-from codenib.views.trigram.search import Candidate, Wanted, verify
-from codenib.views.trigram.texts import Texts, write_texts
+from codenib.views.trigram.search import CandidateFile, MatchLimits, verify
+from codenib.views.trigram.texts import StoredTexts, write_texts
 from codenib.views.trigram.widen import widen
 
 INSTALL = " ".join(
@@ -40,14 +40,14 @@ _SKIPPED = re.compile(r"\b(FilesSkipped|ShardsSkipped|Crashes):([1-9]\d*)")
 
 
 @dataclass(frozen=True, slots=True)
-class Zoekt:
+class ZoektPrograms:
     """The two programs."""
 
     search: Path
     index: Path
 
 
-def zoekt_available(*folders: Path) -> Zoekt | None:
+def zoekt_available(*folders: Path) -> ZoektPrograms | None:
     """The programs, from `folders`, PATH, `$CODENIB_HOME/bin` or `~/go/bin`; None when one is missing."""
     home = os.environ.get("CODENIB_HOME")
     places = [*folders, *map(Path, os.environ.get("PATH", "").split(os.pathsep))]
@@ -55,10 +55,10 @@ def zoekt_available(*folders: Path) -> Zoekt | None:
     search_path = os.pathsep.join(map(str, [*places, Path.home() / "go" / "bin"]))
     search = shutil.which("zoekt", path=search_path)
     index = shutil.which("zoekt-index", path=search_path)
-    return Zoekt(Path(search), Path(index)) if search and index else None
+    return ZoektPrograms(Path(search), Path(index)) if search and index else None
 
 
-def _required(zoekt: Zoekt | None) -> Zoekt:
+def _required(zoekt: ZoektPrograms | None) -> ZoektPrograms:
     found = zoekt or zoekt_available()
     if found is None:
         raise ProviderError("zoekt and zoekt-index are not installed", hint=INSTALL)
@@ -68,14 +68,16 @@ def _required(zoekt: Zoekt | None) -> Zoekt:
 class ZoektView:
     """An open folder of zoekt shards with the text that they were made of."""
 
-    def __init__(self, folder: Path, paths: list[str], zoekt: Zoekt) -> None:
+    def __init__(self, folder: Path, paths: list[str], zoekt: ZoektPrograms) -> None:
         self._folder = folder
         self._paths = paths
-        self._texts = Texts(folder, _NAME, len(paths))
+        self._texts = StoredTexts(folder, _NAME, len(paths))
         self._zoekt = zoekt
 
     @classmethod
-    def build(cls, files: Iterable[tuple[str, bytes]], out: Path, zoekt: Zoekt | None = None) -> ZoektView:
+    def build(
+        cls, files: Iterable[tuple[str, bytes]], out: Path, zoekt: ZoektPrograms | None = None
+    ) -> ZoektView:
         """Index `files` into the empty folder `out`; they pass through a temporary folder, never a worktree.
 
         There they are named by number: zoekt's own rules on paths (ignore files, `.svn`) do not apply.
@@ -93,7 +95,7 @@ class ZoektView:
         return cls.open(out, programs)
 
     @classmethod
-    def open(cls, folder: Path, zoekt: Zoekt | None = None) -> ZoektView:
+    def open(cls, folder: Path, zoekt: ZoektPrograms | None = None) -> ZoektView:
         """Open what `build` wrote."""
         try:
             paths = msgspec.json.decode((folder / "paths.json").read_bytes(), type=list[str])
@@ -124,13 +126,13 @@ class ZoektView:
             return Matches((), 0, 0, 0, False, False, f"zoekt did not answer within {timeout_s:g} s")
         numbers = range(len(self._paths)) if found is None else sorted(found | self._not_indexed)
         candidates = [
-            Candidate(self._paths[number], partial(self._texts.decoded, number, compiled.byte_needles))
+            CandidateFile(self._paths[number], partial(self._texts.decoded, number, compiled.byte_needles))
             for number in numbers
             if paths is None or paths(self._paths[number])
         ]
         left_s = max(0.0, timeout_s - (time.monotonic() - start))
         return verify(
-            compiled, candidates, Wanted(limit, context), timeout_s=left_s, scanned_all=found is None
+            compiled, candidates, MatchLimits(limit, context), timeout_s=left_s, scanned_all=found is None
         )
 
     def sizes(self) -> list[int]:

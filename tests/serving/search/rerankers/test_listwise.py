@@ -22,7 +22,7 @@ from codenib.serving.search.rerankers.listwise import (
     open_listwise,
     windows,
 )
-from codenib.views.dense.embedders.post import Patience
+from codenib.views.dense.embedders.post import RetryPolicy
 
 SECRET = "sk-this-is-secret-0123456789"
 
@@ -50,7 +50,7 @@ class Server:
     def open(self) -> ListwiseReranker:
         environment = {"CODENIB_LLM_URL": self.url, "CODENIB_LLM_KEY": SECRET}
         return open_listwise(
-            "tiny", environment=environment, patience=Patience(attempts=3), sleep=self.slept.append
+            "tiny", environment=environment, patience=RetryPolicy(attempts=3), sleep=self.slept.append
         )
 
 

@@ -17,11 +17,11 @@ from codenib.core.errors import CodenibError, InputError, ProviderError
 from codenib.views.dense.embedders.choose import open_embedder
 from codenib.views.dense.embedders.endpoint import BATCH_TEXTS, EndpointEmbedder, open_endpoint
 from codenib.views.dense.embedders.known import ISSUE_PREFIX
-from codenib.views.dense.embedders.post import Patience
+from codenib.views.dense.embedders.post import RetryPolicy
 
 SECRET = "sk-this-is-secret-0123456789"
 NOW = 1_700_000_000.0
-FOUR_TRIES = Patience(attempts=4)
+FOUR_TRIES = RetryPolicy(attempts=4)
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Server:
         ]
         return Reply(200, json.dumps({"data": rows[::-1], "model": self.model}).encode())
 
-    def open(self, model: str = "tiny", patience: Patience = FOUR_TRIES) -> EndpointEmbedder:
+    def open(self, model: str = "tiny", patience: RetryPolicy = FOUR_TRIES) -> EndpointEmbedder:
         return open_endpoint(self.url, model, patience=patience, sleep=self.slept.append, now=lambda: NOW)
 
 
@@ -237,7 +237,7 @@ def test_a_silent_server_is_a_timeout(server: Server) -> None:
     with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as silent:  # listens, never answers
         server.url = f"http://127.0.0.1:{silent.server_port}"
         with pytest.raises(ProviderError, match="timed out"):
-            server.open(patience=Patience(attempts=2, timeout_s=0.05))
+            server.open(patience=RetryPolicy(attempts=2, timeout_s=0.05))
     assert server.slept == [0.5]
 
 

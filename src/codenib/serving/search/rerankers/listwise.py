@@ -20,9 +20,9 @@ from codenib.core.errors import InputError, ProviderError
 from codenib.core.reranking import RerankerIdentity
 from codenib.serving.search.rerankers.permutation import read_permutation
 from codenib.views.dense.embedders.post import (
-    DEFAULT_PATIENCE,
-    Patience,
+    DEFAULT_RETRIES,
     Poster,
+    RetryPolicy,
     choose_key,
     post_addresses,
 )
@@ -130,7 +130,7 @@ def open_listwise(
     model: str,
     *,
     environment: Mapping[str, str] | None = None,
-    patience: Patience = DEFAULT_PATIENCE,
+    patience: RetryPolicy = DEFAULT_RETRIES,
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.time,
 ) -> ListwiseReranker:
@@ -174,9 +174,9 @@ def _complete(
         reply = msgspec.json.decode(answer, type=_Completion)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProviderError(
-            f"{poster.shown} did not answer with a completion: {error}",
+            f"{poster.address} did not answer with a completion: {error}",
             hint=f"the base URL mostly ends in /v1: {URL_HINT}",
         ) from error
     if not reply.choices:
-        raise ProviderError(f"{poster.shown} answered without a choice")
+        raise ProviderError(f"{poster.address} answered without a choice")
     return reply

@@ -15,10 +15,10 @@ from codenib.core.embedding import EmbedderIdentity
 from codenib.core.errors import InputError, ProviderError
 from codenib.views.dense.embedders.known import find_embedder
 from codenib.views.dense.embedders.post import (
-    DEFAULT_PATIENCE,
+    DEFAULT_RETRIES,
     EMBED_KEYS,
-    Patience,
     Poster,
+    RetryPolicy,
     choose_key,
     post_addresses,
 )
@@ -91,7 +91,7 @@ def open_endpoint(
     base_url: str,
     model: str,
     *,
-    patience: Patience = DEFAULT_PATIENCE,
+    patience: RetryPolicy = DEFAULT_RETRIES,
     sleep: Callable[[float], None] = time.sleep,
     now: Callable[[], float] = time.time,
 ) -> EndpointEmbedder:
@@ -144,14 +144,14 @@ def _request(poster: Poster, model: str, texts: list[str], *, first: bool = Fals
         reply = msgspec.json.decode(answer, type=_Rows)
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise ProviderError(
-            f"{poster.shown} did not answer with embeddings: {error}",
+            f"{poster.address} did not answer with embeddings: {error}",
             hint=f"name the base URL, which mostly ends in /v1: {SPEC_HINT}",
         ) from error
     reply.data.sort(key=lambda row: row.index)
     if [row.index for row in reply.data] != list(range(len(texts))):
         raise ProviderError(
-            f"{poster.shown} gave {len(reply.data)} rows for {len(texts)} texts, or repeats some"
+            f"{poster.address} gave {len(reply.data)} rows for {len(texts)} texts, or repeats some"
         )
     if not all(row.embedding and math.isfinite(math.fsum(row.embedding)) for row in reply.data):
-        raise ProviderError(f"{poster.shown} gave a vector that is empty or not finite")
+        raise ProviderError(f"{poster.address} gave a vector that is empty or not finite")
     return reply

@@ -23,7 +23,7 @@ LONGEST_MESSAGE = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryPolicy:
     """How long to keep trying: the wait doubles from `first_s` to `longest_s`; a server may ask for more."""
 
     attempts: int = 6
@@ -33,7 +33,7 @@ class Patience:
     timeout_s: float = 60.0
 
 
-DEFAULT_PATIENCE = Patience()
+DEFAULT_RETRIES = RetryPolicy()
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +52,13 @@ class _NoRedirect(urllib.request.HTTPRedirectHandler):
 
 @dataclass(frozen=True, slots=True)
 class Poster:
-    """Posts to `url`. `shown` is the address without its query, fit for messages."""
+    """Posts to `url`. `address` is that without its query, fit for messages."""
 
     url: str
-    shown: str
+    address: str
     key: str = field(default="", repr=False)
     key_variable: str = EMBED_KEYS[0]  # named where the key is not accepted
-    patience: Patience = DEFAULT_PATIENCE
+    patience: RetryPolicy = DEFAULT_RETRIES
     sleep: Callable[[float], None] = time.sleep
     now: Callable[[], float] = time.time
 
@@ -107,18 +107,18 @@ class Poster:
     def _unreachable(self, error: Exception) -> ProviderError:
         reason = getattr(error, "reason", None) or str(error) or type(error).__name__
         return ProviderError(
-            f"no answer from {self.shown}: {self._clean(str(reason))}",
-            hint=f"curl {self.shown}",
+            f"no answer from {self.address}: {self._clean(str(reason))}",
+            hint=f"curl {self.address}",
         )
 
     def _refused(self, reply: _Reply) -> ProviderError:
-        said = f"{self.shown} answered {reply.status}"
+        said = f"{self.address} answered {reply.status}"
         if reply.status in (401, 403):  # some servers repeat the key in what they say, so that is not shown
             return ProviderError(
                 f"{said}: the key is missing or not accepted", hint=f"export {self.key_variable}=KEY"
             )
         message = self._clean(_error_message(reply.body))
-        return ProviderError(f"{said}: {message}" if message else said, hint=f"curl {self.shown}")
+        return ProviderError(f"{said}: {message}" if message else said, hint=f"curl {self.address}")
 
     def _clean(self, text: str) -> str:
         text = text.replace(self.key, "***") if self.key else text
@@ -151,8 +151,8 @@ def post_addresses(base_url: str, ending: str, hint: str, key_variable: str) -> 
         raise InputError(f"the URL of {host} holds a password", hint=f"export {key_variable}=KEY")
     path = parts.path.rstrip("/").removesuffix(ending) + ending
     netloc = (f"[{host}]" if ":" in host else host) + (f":{port}" if port else "")
-    shown = urllib.parse.urlunsplit((parts.scheme, netloc, path, "", ""))
-    return urllib.parse.urlunsplit((parts.scheme, netloc, path, parts.query, "")), shown
+    address = urllib.parse.urlunsplit((parts.scheme, netloc, path, "", ""))
+    return urllib.parse.urlunsplit((parts.scheme, netloc, path, parts.query, "")), address
 
 
 def _timed_out(error: Exception) -> bool:
