@@ -8,6 +8,7 @@ from tests.gitrepo import GitRepo
 from tests.views.graph.toy import ToyBackend
 
 from codenib.compiler.checkouts import Checkout, Desk, MachineMemory, Workshop, machine_memory
+from codenib.core.facts import WireNode
 from codenib.core.source import SourceSnapshot
 from codenib.manifest.store import Store
 from codenib.serving.workspace import Workspace
@@ -38,7 +39,7 @@ class RecordingEngine:
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[Mapping[str, bytes], frozenset[str]]:
         return {}, frozenset(paths)
 
-    def nodes(self, paths: Sequence[str]) -> Mapping[str, list[list[str | int]]]:
+    def nodes(self, paths: Sequence[str]) -> Mapping[str, list[WireNode]]:
         return {}
 
     def surfaces(

@@ -11,7 +11,16 @@ from enum import IntEnum, IntFlag
 
 import msgspec
 
-OCCURRENCE_FIELDS = 8  # line, column, end line, end column, roles, defs, keys, asks
+#: The columns of an occurrence: its place, its roles there, and the numbers of three lists of targets.
+OCCURRENCE_PLACE = ("line", "column", "end_line", "end_column")
+OCCURRENCE_LISTS = ("defs", "keys", "asks")
+OCCURRENCE_COLUMNS = (*OCCURRENCE_PLACE, "roles", *OCCURRENCE_LISTS)
+#: The columns of a node: its extent is the whole declaration, its name stands on one line.
+NODE_EXTENT = ("line", "column", "end_line", "end_column")
+NODE_NAME = ("name_line", "name_column", "name_end_column")
+NODE_COLUMNS = ("kind", "parent", *NODE_EXTENT, *NODE_NAME, "flags")
+#: A relation is between two targets; its kind is a place in `RELATIONS`.
+RELATION_COLUMNS = ("kind", "source", "to")
 
 
 class Role(IntFlag):
@@ -90,18 +99,33 @@ class EdgeKind(IntEnum):
 RELATIONS = ("also", "inherit", "implement", "override")
 
 
+class WireNode(msgspec.Struct, array_like=True, forbid_unknown_fields=True):
+    """A declaration in a backend's line, written as an array. Its `parent` is -1 at the top level."""
+
+    name: str
+    kind: str
+    parent: int
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    name_line: int
+    name_column: int
+    name_end_column: int
+    flags: int
+
+
 class WireFacts(msgspec.Struct, forbid_unknown_fields=True):
     """One line of a backend. Lines and columns are 0-based, ends exclusive, columns in units of `encoding`.
 
-    A node is `[name, kind, parent, line, column, end line, end column, line, column, end column, flags]`, the
-    second range being its name. A target is a declaration `[path, line, column]`, a file `[path]`, or
-    anything outside the repository by a stable name. `[path, line, column, scope]` is a key of its own for
-    each scope, for occurrences of the declaration that only some questions find.
+    A target is a declaration `[path, line, column]`, a file `[path]`, or anything outside the repository by a
+    stable name. `[path, line, column, scope]` is a key of its own for each scope, for occurrences of the
+    declaration that only some questions find. `occurrences` has the columns of one after another.
     """
 
     path: str
     encoding: str
-    nodes: list[list[str | int]]
+    nodes: list[WireNode]
     targets: list[str | list[str | int]]
     lists: list[list[int]]
     occurrences: list[int]

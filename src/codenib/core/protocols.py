@@ -7,6 +7,7 @@ from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+from codenib.core.facts import WireNode
 from codenib.core.reranking import RerankerIdentity
 from codenib.core.source import BlobUnits, Delta, SourceFile, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
@@ -172,7 +173,7 @@ class Engine(Protocol):
         """
         ...
 
-    def nodes(self, paths: Sequence[str]) -> Mapping[str, list[list[str | int]]]:
+    def nodes(self, paths: Sequence[str]) -> Mapping[str, list[WireNode]]:
         """The declarations of each file, as its line has them."""
         ...
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from codenib.core.errors import ProviderError
-from codenib.core.facts import OCCURRENCE_FIELDS
+from codenib.core.facts import OCCURRENCE_COLUMNS
 from codenib.manifest.home import tools_folder
 from codenib.navigation.python.backend import PythonBackend, PythonEngine
 from codenib.navigation.tools.locate import Toolbox
@@ -99,5 +99,5 @@ def test_files_that_come_and_go_are_followed_in_both_directions(
 def test_of_some_lines_only_their_names_are_resolved(engine: PythonEngine) -> None:
     [whole] = engine.lines(["use.py"])
     [part] = engine.lines(["use.py"], {"use.py": [(2, 2)]})
-    rows = [len(json.loads(line)["occurrences"]) // OCCURRENCE_FIELDS for line in (whole, part)]
+    rows = [len(json.loads(line)["occurrences"]) // len(OCCURRENCE_COLUMNS) for line in (whole, part)]
     assert rows == [10, 3]

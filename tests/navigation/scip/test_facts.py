@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import astuple
 from tests.navigation.scip.scip_encode import encode
 
 from codenib.core.errors import InputError, ProviderError
@@ -121,7 +122,8 @@ def test_a_definition_without_extent_is_the_file() -> None:
 def test_nodes_have_names_kinds_parents_and_extents() -> None:
     nodes = facts(ZOO)["a.py"].nodes
     shown = [
-        (node[0], node[1], nodes[int(node[2])][0] if int(node[2]) >= 0 else "", node[10]) for node in nodes
+        (node.name, node.kind, nodes[node.parent].name if node.parent >= 0 else "", node.flags)
+        for node in nodes
     ]
     assert shown == [
         ("Animal", "class", "", 0),
@@ -131,7 +133,7 @@ def test_nodes_have_names_kinds_parents_and_extents() -> None:
         ("self", "parameter", "sound", 1),
         ("bark", "variable", "sound", 1),
     ]
-    assert nodes[3][3:10] == [4, 4, 6, 19, 4, 8, 13]
+    assert astuple(nodes[3])[3:10] == (4, 4, 6, 19, 4, 8, 13)
 
 
 def test_relationships_become_relations() -> None:
@@ -172,7 +174,7 @@ def test_columns_of_wide_characters_are_read_in_the_documents_unit() -> None:
     for unit, column in (("utf-8", 10), ("utf-16", 7), ("utf-32", 6)):
         use = (ScipOccurrence((0, column, 0, column + 4), f"{P}m/name.", 1),)
         wire = facts(ScipIndex("t", "1", (ScipDocument("m", unit, use),)), {"m": line.encode()})["m"]
-        assert wire.nodes[0][0] == "name"
+        assert wire.nodes[0].name == "name"
         assert at(wire, 0, column)[0] == Role.DECLARATION
 
 
@@ -238,7 +240,16 @@ def test_scip_python_gives_facts_of_a_checkout(tmp_path: Path, installed_tools: 
     lines = list(backend.produce(tmp_path, ["a.py", "b.py"], quiet, trusted=False))
     found = {wire.path: wire for wire in (msgspec.json.decode(line, type=WireFacts) for line in lines)}
     assert at(found["b.py"], 1, 0)[1] == [["a.py", 3, 6]]
-    assert [n[0] for n in found["a.py"].nodes] == ["Animal", "sound", "self", "Dog", "sound", "self", "bark"]
+    names = [node.name for node in found["a.py"].nodes]
+    assert names == [
+        "Animal",
+        "sound",
+        "self",
+        "Dog",
+        "sound",
+        "self",
+        "bark",
+    ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.py", "b.py"]
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 import pytest
+from msgspec.structs import astuple
 
 from codenib.core.facts import Role, WireFacts
 from codenib.navigation.syntactic.backend import SyntacticBackend
@@ -44,8 +45,8 @@ def imports(wire: WireFacts) -> list[str]:
 def outline(wire: WireFacts) -> list[str]:
     shown = []
     for node in wire.nodes:
-        parent = f"{wire.nodes[int(node[2])][0]}." if int(node[2]) >= 0 else ""
-        shown.append(f"{node[1]} {parent}{node[0]}")
+        parent = f"{wire.nodes[node.parent].name}." if node.parent >= 0 else ""
+        shown.append(f"{node.kind} {parent}{node.name}")
     return shown
 
 
@@ -66,7 +67,7 @@ def run():
 def test_nodes_are_definitions_inside_of_each_other(tmp_path: Path) -> None:
     wire = produce(tmp_path, {"a.py": PYTHON})["a.py"]
     assert outline(wire) == ["class Loader", "method Loader.load", "function run", "function run.inner"]
-    assert wire.nodes[1][3:10] == [4, 4, 6, 31, 4, 8, 12]
+    assert astuple(wire.nodes[1])[3:10] == (4, 4, 6, 31, 4, 8, 12)
 
 
 def test_names_are_tokens_outside_of_comments_and_strings_and_have_no_definition(tmp_path: Path) -> None:
@@ -177,7 +178,7 @@ def test_methods_written_outside_of_their_type_belong_to_it(tmp_path: Path) -> N
     assert outline(produce(tmp_path, {"a.go": text})["a.go"]) == ["struct T", "method T.Run", "method Run"]
     text = "struct Foo { Foo(); };\nFoo::Foo() {}\n"
     wire = produce(tmp_path, {"a.cpp": text})["a.cpp"]
-    assert wire.nodes[-1][7:10] == [1, 5, 8]
+    assert astuple(wire.nodes[-1])[7:10] == (1, 5, 8)
 
 
 def test_every_language_has_a_query_and_the_backend_its_own_name() -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import ast
 import json
 
-from codenib.views.graph.facts.bind import Binder, FileFacts
+from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.facts.file import FileFacts
 
 _KINDS = {ast.FunctionDef: "function", ast.ClassDef: "class"}
 

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from codenib.core.errors import CannotMaintain
+from codenib.core.facts import WireNode
 from codenib.navigation.cpp.clangd.answers import FileAnswers
 from codenib.navigation.cpp.clangd.index import BackgroundIndex
 from codenib.navigation.cpp.clangd.normalize import AnswerNormalizer
@@ -108,7 +109,7 @@ class CppEngine:
     def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
         yield from self.differing(paths, anew=True)[0].values()
 
-    def nodes(self, paths: Sequence[str]) -> dict[str, list[list[str | int]]]:
+    def nodes(self, paths: Sequence[str]) -> dict[str, list[WireNode]]:
         return {}
 
     def surfaces(

@@ -75,7 +75,7 @@ class FactAssembly:
         """What the line of one file says."""
         nodes = nodes_of(file, self.targeted[file.path])
         table = _Table()
-        self._occurrences(file, {(int(node[7]), int(node[8])) for node in nodes}, table)
+        self._occurrences(file, {(node.name_line, node.name_column) for node in nodes}, table)
         relations = [
             [kind, table.target(source), table.target(aim)]
             for kind, source, aim in sorted(self.relations[file.path], key=repr)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
+from codenib.core.facts import WireNode
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import ClangdPlace, IndexedSymbol
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
@@ -100,16 +101,15 @@ def differing_files(old: SymbolTable, new: SymbolTable, files: Iterable[str]) ->
     return {path for path in files if old.references.get(path, {}) != new.references.get(path, {})}
 
 
-def identities_of(nodes: Iterable[list[str | int]]) -> dict[tuple[int, int], str]:
+def identities_of(nodes: Iterable[WireNode]) -> dict[tuple[int, int], str]:
     """What each declaration of a file is called by others, by the place of its name."""
     found: dict[tuple[int, int], str] = {}
     chains: list[str] = []
     seen: dict[str, int] = {}
     for node in nodes:
-        parent = int(node[2])
-        chains.append(f"{chains[parent]}.{node[0]}" if parent >= 0 else str(node[0]))
-        plain = f"{chains[-1]}:{node[1]}"
+        chains.append(f"{chains[node.parent]}.{node.name}" if node.parent >= 0 else node.name)
+        plain = f"{chains[-1]}:{node.kind}"
         ordinal = seen.get(plain, 0)
         seen[plain] = ordinal + 1
-        found.setdefault((int(node[7]), int(node[8])), f"{plain}:{ordinal}")
+        found.setdefault((node.name_line, node.name_column), f"{plain}:{ordinal}")
     return found

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
+from codenib.core.facts import NodeFlag, WireNode
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.tokens import TokenKind
 
@@ -54,7 +55,7 @@ class _Node:
     local: bool
 
 
-def nodes_of(file: FileAnswers, targeted: Mapping[Start, TargetedPlace]) -> list[list[str | int]]:
+def nodes_of(file: FileAnswers, targeted: Mapping[Start, TargetedPlace]) -> list[WireNode]:
     """The nodes in source order, parents first; each targeted place is the name of one."""
     tokens = {(asked.token.line, asked.token.column): asked for asked in file.asked}
     found = {node.start: node for node in _outlined(file, targeted, tokens)}
@@ -62,7 +63,7 @@ def nodes_of(file: FileAnswers, targeted: Mapping[Start, TargetedPlace]) -> list
         if start not in found:
             found[start] = _extra(start, want, tokens.get(start))
     order = sorted(found.values(), key=lambda node: (node.range[:2], _minus(node.range[2:]), node.start))
-    rows: list[list[str | int]] = []
+    rows: list[WireNode] = []
     open_nodes: list[int] = []
     for at, node in enumerate(order):
         while open_nodes and order[open_nodes[-1]].range[2:] < node.range[2:]:
@@ -70,10 +71,27 @@ def nodes_of(file: FileAnswers, targeted: Mapping[Start, TargetedPlace]) -> list
         parent = open_nodes[-1] if open_nodes else -1
         around = order[parent].kind if parent >= 0 else ""
         local = node.local and (around in _CALLABLE or node.kind in ("parameter", "label"))
-        line, column = node.start
-        rows.append([node.name, node.kind, parent, *node.range, line, column, node.end_column, int(local)])
+        rows.append(_row(node, parent, local))
         open_nodes.append(at)
     return rows
+
+
+def _row(node: _Node, parent: int, local: bool) -> WireNode:
+    line, column, end_line, end_column = node.range
+    name_line, name_column = node.start
+    return WireNode(
+        name=node.name,
+        kind=node.kind,
+        parent=parent,
+        line=line,
+        column=column,
+        end_line=end_line,
+        end_column=end_column,
+        name_line=name_line,
+        name_column=name_column,
+        name_end_column=node.end_column,
+        flags=int(NodeFlag.LOCAL if local else NodeFlag.NONE),
+    )
 
 
 def _minus(end: tuple[int, ...]) -> tuple[int, ...]:

@@ -17,7 +17,10 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import msgspec
+
 from codenib.core.errors import ProviderError
+from codenib.core.facts import WireNode
 
 Ranges = Mapping[str, Sequence[tuple[int, int]]]
 
@@ -69,10 +72,10 @@ class ResidentEngine:
         self._sums, self.settled = sums, True
         return {path: line for path, line in found.items() if path not in same}, same
 
-    def nodes(self, paths: Sequence[str]) -> dict[str, list[list[str | int]]]:
+    def nodes(self, paths: Sequence[str]) -> dict[str, list[WireNode]]:
         """The declarations of each file, as its line has them."""
         rows = (json.loads(line) for line in self._ask({"nodes": list(paths)}))
-        return {row["file"]: row["nodes"] for row in rows}
+        return {row["file"]: msgspec.convert(row["nodes"], list[WireNode]) for row in rows}
 
     def surfaces(
         self,

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import msgspec
 
 from codenib.core.errors import InputError
-from codenib.core.facts import NodeFlag, Role, WireFacts
+from codenib.core.facts import NodeFlag, Role, WireFacts, WireNode
 from codenib.navigation.engines.interned import Interned, Target
 from codenib.navigation.engines.spans import Text
 from codenib.navigation.scip.symbols import descriptors, is_local, kind_of, parent_of
@@ -160,7 +160,7 @@ class _File:
             name = name.rstrip("0123456789")
         return written == name
 
-    def _nodes(self, definitions: Sequence[ScipOccurrence]) -> list[list[str | int]]:
+    def _nodes(self, definitions: Sequence[ScipOccurrence]) -> list[WireNode]:
         """A node for each definition with a name, outer before inner."""
         rows = {
             (*_extent(found), found.place, found.symbol): found
@@ -168,7 +168,7 @@ class _File:
             if found.place[:2] != found.place[2:]
         }
         ordered = sorted(rows, key=lambda row: (row[0], row[1], -row[2], -row[3], row[4], row[5]))
-        nodes: list[list[str | int]] = []
+        nodes: list[WireNode] = []
         of_symbol: dict[str, int] = {}
         around: list[tuple[tuple[int, int], int]] = []  # end of each open node, its number
         taken: set[Place] = set()
@@ -186,7 +186,7 @@ class _File:
             nodes.append(self._node(rows[row], parent, (*begin, *end)))
         return nodes
 
-    def _node(self, found: ScipOccurrence, parent: int, extent: Place) -> list[str | int]:
+    def _node(self, found: ScipOccurrence, parent: int, extent: Place) -> WireNode:
         about = self._about.get(found.symbol) or self._places.about.get(found.symbol)
         parts = descriptors(found.symbol)
         kind = kind_of(found.symbol, about, has_body=found.extent is not None)
@@ -196,8 +196,20 @@ class _File:
             end = self._text.width(line)
         written = self._span((line, column, line, end)).strip("'\"`")
         name = written or (parts[-1].name if parts else "") or (about.name if about else "") or found.symbol
-        flags = NodeFlag.LOCAL if hidden else NodeFlag.NONE
-        return [name, kind, parent, *extent, line, column, end, int(flags)]
+        first_line, first_column, end_line, end_column = extent
+        return WireNode(
+            name=name,
+            kind=kind,
+            parent=parent,
+            line=first_line,
+            column=first_column,
+            end_line=end_line,
+            end_column=end_column,
+            name_line=line,
+            name_column=column,
+            name_end_column=end,
+            flags=int(NodeFlag.LOCAL if hidden else NodeFlag.NONE),
+        )
 
     def _relations(self) -> list[tuple[str, int, int]]:
         found: set[tuple[str, int, int]] = set()
@@ -256,6 +268,6 @@ def _extent(found: ScipOccurrence) -> Place:
     return (*min(place[:2], extent[:2]), *max(place[2:], extent[2:]))
 
 
-def _node_at(nodes: Sequence[Sequence[str | int]], place: Place) -> int:
+def _node_at(nodes: Sequence[WireNode], place: Place) -> int:
     """The node whose name is at a place."""
-    return next(at for at, node in enumerate(nodes) if (node[7], node[8]) == place[:2])
+    return next(at for at, node in enumerate(nodes) if (node.name_line, node.name_column) == place[:2])

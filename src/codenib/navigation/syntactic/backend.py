@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from codenib.core.facts import Role, WireFacts
+from codenib.core.facts import Role, WireFacts, WireNode
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.interned import Interned
 from codenib.navigation.syntactic.imports import QUERIES, Imports
@@ -68,7 +68,7 @@ _OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlL+-.,; \t\r\n"
 class _Node:
     """A declaration: its row, and the bytes of its name."""
 
-    row: list[str | int]
+    row: WireNode
     name: bytes
     at: int  # offset of the name; -1 when it is not written as such
 
@@ -189,7 +189,7 @@ def _nodes(items: Sequence[Capture], data: bytes, starts: Sequence[int]) -> tupl
             continue
         seen.add(item.identity)
         parent = scope.node if scope.node >= 0 else types.get(owner, -1) if owner else -1
-        if item.kind == "function" and parent >= 0 and nodes[parent].row[1] in _TYPES:
+        if item.kind == "function" and parent >= 0 and nodes[parent].row.kind in _TYPES:
             kind = "method"
         if item.role == "type":
             types.setdefault(item.name, len(nodes))
@@ -201,9 +201,21 @@ def _nodes(items: Sequence[Capture], data: bytes, starts: Sequence[int]) -> tupl
 def _node(item: Capture, name: bytes, kind: str, parent: int, data: bytes, starts: Sequence[int]) -> _Node:
     at = _name_at(item, name, data)
     line, column = _point(starts, max(at, item.start))
-    extent = (*_point(starts, item.start), *_point(starts, item.end))
-    width = len(name) if at >= 0 else 0
-    row: list[str | int] = [name.decode(), kind, parent, *extent, line, column, column + width, 0]
+    first_line, first_column = _point(starts, item.start)
+    end_line, end_column = _point(starts, item.end)
+    row = WireNode(
+        name=name.decode(),
+        kind=kind,
+        parent=parent,
+        line=first_line,
+        column=first_column,
+        end_line=end_line,
+        end_column=end_column,
+        name_line=line,
+        name_column=column,
+        name_end_column=column + (len(name) if at >= 0 else 0),
+        flags=0,
+    )
     return _Node(row, name if at >= 0 else b"", at)
 
 
@@ -258,7 +270,7 @@ def _names(file: _Parsed, names: frozenset[bytes], interned: Interned) -> dict[t
         name = interned.target(f"name:{_decoded(text)}")
         node = declared.get(begin)
         if node is not None and node.name == text:
-            own = interned.target((file.path, node.row[7], node.row[8]))
+            own = interned.target((file.path, node.row.name_line, node.row.name_column))
             rows[begin, end] = (int(Role.DECLARATION), -1, interned.listed((own, name)))
             continue
         call = Role.CALL if code[end : end + 1] == b"(" else Role.NONE

@@ -132,7 +132,7 @@ def _node(view: GraphView, candidate: Candidate) -> int | None:
     if file is None or not name:
         return None
     for node in range(int(view.first_node[file]), int(view.first_node[file + 1])):
-        line = int(view.ranges[node, 0]) + 1
+        line = int(view.ranges["line"][node]) + 1
         if item.start_line <= line <= item.end_line and view.names[node] == name:
             return node
     return None

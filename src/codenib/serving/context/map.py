@@ -86,7 +86,7 @@ def _by_graph(pinned: Pinned) -> Iterator[Declaration]:
         if not view.is_local(node) and path in marks:
             share = float(factors[marks[path]])
             importance = float(view.importance[node]) * view.count * share
-            line = int(view.ranges[node, 0]) + 1
+            line = int(view.ranges["line"][node]) + 1
             yield Declaration(path, line, view.qualified(node), view.kind(node).label, "", importance)
 
 

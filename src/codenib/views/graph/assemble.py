@@ -13,9 +13,15 @@ from pathlib import Path, PurePosixPath
 
 import numpy as np
 
-from codenib.core.facts import RELATIONS, NodeKind
+from codenib.core.facts import (
+    OCCURRENCE_COLUMNS,
+    OCCURRENCE_LISTS,
+    RELATIONS,
+    NodeKind,
+)
 from codenib.views.graph.edges import derive_edges, importance, write_edges
-from codenib.views.graph.facts.bind import OUTSIDE, OWN_FILE, FileFacts, Ints
+from codenib.views.graph.facts.file import OUTSIDE, OWN_FILE, FileFacts
+from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RANGE, RELATION, Ints, Rows
 from codenib.views.graph.strings import write_strings
 from codenib.views.graph.tables import Tables, expand
 
@@ -86,7 +92,7 @@ def _tables(
 ) -> Tables:
     nodes_at = files_at + len(facts)
     count = int(first[-1])
-    rows = _stack([each.nodes for each in facts], 10)
+    rows = _stack([each.nodes for each in facts], NODE)
     number = {folder: at for at, folder in enumerate(folders)}
     parents = np.full(count, -1, np.int32)
     for folder, at in number.items():
@@ -97,26 +103,37 @@ def _tables(
     sizes = [len(each.names) for each in facts]
     starts = np.repeat(first[:-1], sizes)
     owner = np.repeat(np.arange(files_at, nodes_at, dtype=np.int32), sizes)
-    parents[nodes_at:] = np.where(rows[:, 1] < 0, owner, rows[:, 1] + starts)
+    parents[nodes_at:] = np.where(rows["parent"] < 0, owner, rows["parent"] + starts)
     kinds = np.zeros(count, np.uint8)
     kinds[files_at:nodes_at] = NodeKind.FILE
-    kinds[nodes_at:] = rows[:, 0]
-    ranges = np.zeros((count, 7), np.int32)
-    ranges[nodes_at:] = rows[:, 2:9]
+    kinds[nodes_at:] = rows["kind"]
+    ranges = np.zeros(count, RANGE)
+    for name in RANGE.names or ():
+        ranges[name][nodes_at:] = rows[name]
     flags = np.zeros(count, np.uint8)
-    flags[nodes_at:] = rows[:, 9]
+    flags[nodes_at:] = rows["flags"]
     file_of = np.full(count, -1, np.int32)
     file_of[files_at:nodes_at] = np.arange(len(facts))
     file_of[nodes_at:] = owner - files_at
     list_ptr, list_items, occurrences = _merge_lists(facts, keys)
     first_occurrence = np.array([0, *accumulate(len(each.occurrences) for each in facts)], np.int32)
     return Tables(
-        kinds, parents, ranges, flags, file_of, first, occurrences, first_occurrence, list_ptr, list_items,
-        files_at, nodes_at,
-    )  # fmt: skip
+        kinds=kinds,
+        parents=parents,
+        ranges=ranges,
+        flags=flags,
+        file_of=file_of,
+        first_node=first,
+        occurrences=occurrences,
+        first_occurrence=first_occurrence,
+        list_ptr=list_ptr,
+        list_items=list_items,
+        files_at=files_at,
+        nodes_at=nodes_at,
+    )
 
 
-def _merge_lists(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> tuple[Ints, Ints, Ints]:
+def _merge_lists(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> tuple[Ints, Ints, Rows]:
     """One table of lists for all files, with sorted keys; the occurrences point into it."""
     items = _flat([keys[at][each.list_items] for at, each in enumerate(facts)])
     sizes = _flat([np.diff(each.list_ptr) for each in facts])
@@ -127,45 +144,45 @@ def _merge_lists(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> tuple[Ints
     moved = []
     for each, start in zip(facts, starts, strict=False):
         rows = each.occurrences.copy()
-        rows[:, 5:8] += np.where(rows[:, 5:8] >= 0, start, 0).astype(np.int32)
+        for name in OCCURRENCE_LISTS:
+            rows[name] += np.where(rows[name] >= 0, start, 0).astype(np.int32)
         moved.append(rows)
-    return ptr, items.astype(np.int32), _stack(moved, 8)
+    return ptr, items.astype(np.int32), _stack(moved, OCCURRENCE)
 
 
-def _relations(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> Ints:
-    """Kind, source, destination; sorted, each once."""
+def _relations(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> Rows:
+    """The relations between keys; sorted, each once."""
     rows = []
     for at, each in enumerate(facts):
         if len(each.relations):
-            kinds = each.relations[:, 0]
-            rows.append(np.stack([kinds, *(keys[at][each.relations[:, side]] for side in (1, 2))], axis=1))
-    return np.unique(_stack(rows, 3), axis=0)
+            relations = each.relations.copy()
+            for side in ("source", "to"):
+                relations[side] = keys[at][relations[side]]
+            rows.append(relations)
+    return np.unique(_stack(rows, RELATION))
 
 
-def _write_relations(relations: Ints, out: Path) -> None:
-    sizes = np.bincount(relations[:, 0], minlength=len(RELATIONS))
+def _write_relations(relations: Rows, out: Path) -> None:
+    sizes = np.bincount(relations["kind"], minlength=len(RELATIONS))
     np.save(out / "relation_ptr.npy", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
-    np.save(out / "relation_source.npy", np.ascontiguousarray(relations[:, 1]))
-    np.save(out / "relation_to.npy", np.ascontiguousarray(relations[:, 2]))
+    np.save(out / "relation_source.npy", np.ascontiguousarray(relations["source"]))
+    np.save(out / "relation_to.npy", np.ascontiguousarray(relations["to"]))
 
 
 def _write_tables(tables: Tables, out: Path) -> None:
     np.save(out / "kinds.npy", tables.kinds)
     np.save(out / "parents.npy", tables.parents)
-    np.save(out / "ranges.npy", tables.ranges)
+    np.save(out / "ranges.npy", tables.ranges.view("<i4").reshape(len(tables.ranges), -1))
     np.save(out / "flags.npy", tables.flags)
     np.save(out / "file_of.npy", tables.file_of)
     np.save(out / "first_node.npy", tables.first_node)
     np.save(out / "first_occurrence.npy", tables.first_occurrence)
     np.save(out / "list_ptr.npy", tables.list_ptr)
     np.save(out / "list_items.npy", tables.list_items)
-    names = ("line", "column", "end_line", "end_column", "roles", "defs", "keys", "asks")
-    for column, name in enumerate(names):
+    for name in OCCURRENCE_COLUMNS:
         kind = np.uint8 if name == "roles" else np.int32
-        np.save(
-            out / f"occurrence_{name}.npy", np.ascontiguousarray(tables.occurrences[:, column].astype(kind))
-        )
-    spanning = np.flatnonzero(tables.occurrences[:, 2] > tables.occurrences[:, 0])
+        np.save(out / f"occurrence_{name}.npy", tables.occurrences[name].astype(kind))
+    spanning = np.flatnonzero(tables.occurrences["end_line"] > tables.occurrences["line"])
     np.save(out / "spanning.npy", spanning.astype(np.int32))
 
 
@@ -190,7 +207,7 @@ def _write_names(
 
 def _write_places(tables: Tables, key_count: int, out: Path) -> None:
     """For each key, where it occurs."""
-    lists = tables.occurrences[:, 6]
+    lists = tables.occurrences["keys"]
     having = np.flatnonzero(lists >= 0).astype(np.int32)
     chosen = lists[having]
     sizes = tables.list_ptr[chosen + 1] - tables.list_ptr[chosen]
@@ -203,8 +220,8 @@ def _write_places(tables: Tables, key_count: int, out: Path) -> None:
     np.save(out / "places.npy", occurrences[order].astype(np.int32))
 
 
-def _stack(parts: Sequence[Ints], width: int) -> Ints:
-    return np.concatenate(parts) if parts else np.zeros((0, width), np.int32)
+def _stack(parts: Sequence[Rows], row_type: np.dtype[np.void]) -> Rows:
+    return np.concatenate(parts) if parts else np.zeros(0, row_type)
 
 
 def _flat(parts: Sequence[Ints]) -> Ints:

@@ -8,19 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import RELATIONS, SCOPES, EdgeKind, NodeFlag, Role
-from codenib.views.graph.tables import Ints, Tables, expand
+from codenib.views.graph.facts.rows import Ints, Rows
+from codenib.views.graph.tables import Tables, expand
+
+#: `anchor` is the first occurrence of an edge (-1: only the backend knows of it), `often` how many there are.
+EDGE = np.dtype([(name, "<i4") for name in ("source", "to", "kind", "anchor", "often")])
 
 # PageRank's usual damping; thirty rounds bring Django's ranks to five digits.
 _DAMPING = 0.85
 _ROUNDS = 30
 
 
-def derive_edges(tables: Tables, relations: Ints, count: int) -> Ints:
-    """Rows of source, destination, kind, anchor (an occurrence, or -1) and how often; sorted, each once."""
+def derive_edges(tables: Tables, relations: Rows, count: int) -> Rows:
+    """The edges between the first `count` nodes; sorted, each once."""
     rows = tables.occurrences
-    uses = np.flatnonzero((rows[:, 6] >= 0) & ((rows[:, 4] & Role.DECLARATION) == 0)).astype(np.int32)
+    uses = np.flatnonzero((rows["keys"] >= 0) & ((rows["roles"] & Role.DECLARATION) == 0)).astype(np.int32)
     sources = enclosing(tables, uses)
-    lists = rows[uses, 6]
+    lists = rows["keys"][uses]
     sizes = tables.list_ptr[lists + 1] - tables.list_ptr[lists]
     to = tables.list_items[expand(tables.list_ptr[lists], sizes)]
     uses, sources = np.repeat(uses, sizes), np.repeat(sources, sizes)
@@ -28,25 +32,36 @@ def derive_edges(tables: Tables, relations: Ints, count: int) -> Ints:
     uses, sources, to = uses[inside], sources[inside], to[inside]
     keep = (sources != to) & ((tables.flags[to] & NodeFlag.LOCAL) == 0)
     uses, sources, to = uses[keep], sources[keep], to[keep]
-    kinds = edge_kinds(rows[uses, 4])
-    bases = relations[
-        (relations[:, 0] != RELATIONS.index("also")) & (relations[:, 0] != RELATIONS.index("override"))
-    ]
-    bases = bases[(bases[:, 1] < count) & (bases[:, 2] < count)]
-    table = np.concatenate(
-        [
-            np.stack([sources, to, kinds, uses], axis=1),
-            np.column_stack([bases[:, 1:], np.full((len(bases), 2), (EdgeKind.INHERIT, -1))]),
-        ]
-    ).astype(np.int32)  # fmt: skip
-    # Anchors are ascending, so the first of equal edges is the first in the source; -1 gives way to a place.
-    table = table[np.lexsort((table[:, 3].astype(np.uint32), table[:, 2], table[:, 1], table[:, 0]))]
+    bases = _bases(relations, count)
+    table = np.zeros(len(uses) + len(bases), EDGE)
+    table["source"] = np.concatenate([sources, bases["source"]])
+    table["to"] = np.concatenate([to, bases["to"]])
+    table["kind"][: len(uses)] = edge_kinds(rows["roles"][uses])
+    table["kind"][len(uses) :] = EdgeKind.INHERIT
+    table["anchor"] = np.concatenate([uses, np.full(len(bases), -1)])
+    return _counted(table)
+
+
+def _bases(relations: Rows, count: int) -> Rows:
+    """The relations between nodes of the repository that say of what a type is made."""
+    kinds = [RELATIONS.index("inherit"), RELATIONS.index("implement")]
+    inside = (relations["source"] < count) & (relations["to"] < count)
+    return relations[np.isin(relations["kind"], kinds) & inside]
+
+
+def _counted(table: Rows) -> Rows:
+    """Equal edges as one, with its first anchor and how often it stands in the table; sorted."""
     if not len(table):
-        return np.zeros((0, 5), np.int32)
-    new = np.concatenate([[True], np.any(table[1:, :3] != table[:-1, :3], axis=1)])
+        return table
+    # Anchors are ascending, so the first of equal edges is the first in the source; -1 gives way to a place.
+    anchors = table["anchor"].astype(np.uint32)
+    table = table[np.lexsort((anchors, table["kind"], table["to"], table["source"]))]
+    new = np.ones(len(table), bool)
+    new[1:] = np.any([np.diff(table[name]) != 0 for name in ("source", "to", "kind")], axis=0)
     starts = np.flatnonzero(new)
-    often = np.diff([*starts, len(table)])
-    return np.column_stack([table[starts], often]).astype(np.int32)
+    edges = table[starts]
+    edges["often"] = np.diff([*starts, len(table)])
+    return edges
 
 
 def edge_kinds(roles: Ints) -> Ints:
@@ -62,24 +77,25 @@ def enclosing(tables: Tables, occurrences: Ints) -> Ints:
     """For each occurrence the innermost scope that holds it and that others can name; else the file."""
     files = np.searchsorted(tables.first_occurrence, occurrences, side="right").astype(np.int64) - 1
     where = tables.occurrences[occurrences]
-    place = _order(files, where[:, 0], where[:, 1])
-    held = np.zeros(len(tables.kinds), bool)
-    held[tables.nodes_at :] = np.isin(tables.kinds[tables.nodes_at :], [int(kind) for kind in SCOPES])
-    held &= (tables.flags & NodeFlag.LOCAL) == 0
-    scopes = np.flatnonzero(held)
+    place = _order(files, where["line"], where["column"])
+    is_scope = np.zeros(len(tables.kinds), bool)
+    is_scope[tables.nodes_at :] = np.isin(tables.kinds[tables.nodes_at :], [int(kind) for kind in SCOPES])
+    is_scope &= (tables.flags & NodeFlag.LOCAL) == 0
+    scopes = np.flatnonzero(is_scope)
     if not len(scopes):
         return (files + tables.files_at).astype(np.int32)
     owner = tables.file_of[scopes].astype(np.int64)
-    begins = _order(owner, tables.ranges[scopes, 0], tables.ranges[scopes, 1])
-    ends = _order(owner, tables.ranges[scopes, 2], tables.ranges[scopes, 3])
+    ranges = tables.ranges[scopes]
+    begins = _order(owner, ranges["line"], ranges["column"])
+    ends = _order(owner, ranges["end_line"], ranges["end_column"])
     sorting = np.argsort(begins, kind="stable")
     scopes, begins, ends, owner = scopes[sorting], begins[sorting], ends[sorting], owner[sorting]
     outer = _outer(begins, ends, owner)
     at = np.searchsorted(begins, place, side="right") - 1
     left = np.flatnonzero(at >= 0)
     while len(left):
-        held = at[left]
-        left = left[(ends[held] < place[left]) | (owner[held] != files[left])]
+        scope = at[left]
+        left = left[(ends[scope] < place[left]) | (owner[scope] != files[left])]
         at[left] = outer[at[left]]
         left = left[at[left] >= 0]
     return np.where(at >= 0, scopes[at], files + tables.files_at).astype(np.int32)
@@ -107,26 +123,25 @@ def _order(files: NDArray[np.int64], lines: Ints, columns: Ints) -> NDArray[np.i
     return (files << 40) + (lines.astype(np.int64) << 16) + np.minimum(columns, 0xFFFF)
 
 
-def write_edges(edges: Ints, count: int, out: Path) -> None:
+def write_edges(edges: Rows, count: int, out: Path) -> None:
     """The edges by source, and their order by destination."""
-    names = ("source", "to", "kind", "anchor", "often")
-    for column, name in enumerate(names):
-        kind = np.uint8 if name == "kind" else np.int32
-        np.save(out / f"edge_{name}.npy", np.ascontiguousarray(edges[:, column].astype(kind)))
-    np.save(out / "out_ptr.npy", _pointers(edges[:, 0], count))
-    np.save(out / "in_ptr.npy", _pointers(edges[:, 1], count))
-    np.save(out / "in_edges.npy", np.lexsort((edges[:, 2], edges[:, 0], edges[:, 1])).astype(np.int32))
+    for name in EDGE.names or ():
+        np.save(out / f"edge_{name}.npy", edges[name].astype(np.uint8 if name == "kind" else np.int32))
+    np.save(out / "out_ptr.npy", _pointers(edges["source"], count))
+    np.save(out / "in_ptr.npy", _pointers(edges["to"], count))
+    by_destination = np.lexsort((edges["kind"], edges["source"], edges["to"]))
+    np.save(out / "in_edges.npy", by_destination.astype(np.int32))
 
 
 def _pointers(nodes: Ints, count: int) -> Ints:
     return np.concatenate([[0], np.cumsum(np.bincount(nodes, minlength=count))]).astype(np.int32)
 
 
-def importance(edges: Ints, count: int) -> NDArray[np.float32]:
+def importance(edges: Rows, count: int) -> NDArray[np.float32]:
     """PageRank over the edges; sums to one."""
     if not count:
         return np.zeros(0, np.float32)
-    sources, to = edges[:, 0], edges[:, 1]
+    sources, to = edges["source"], edges["to"]
     degree = np.bincount(sources, minlength=count)
     share = 1.0 / np.maximum(degree, 1)
     rank = np.full(count, 1.0 / count)

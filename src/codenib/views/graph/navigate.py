@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.facts import RELATIONS, Role
+from codenib.core.facts import NODE_EXTENT, NODE_NAME, RELATIONS, Role
 from codenib.core.navigation import Location, Position
 from codenib.views.graph.read import GraphView
 
@@ -115,11 +115,12 @@ def enclosing_node(view: GraphView, position: Position) -> int:
     line, column = position.line - 1, position.column
     best, smallest = view.files_at + file, (1 << 31, 1 << 31)
     ranges = view.ranges[begin:end]
-    holding = np.flatnonzero((ranges[:, 0] <= line) & (ranges[:, 2] >= line))
-    for at in holding.tolist():
-        first, second = ranges[at, :2].tolist(), ranges[at, 2:4].tolist()
-        size = (second[0] - first[0], second[1] - first[1])
-        if first <= [line, column] <= second and size <= smallest and not view.is_local(begin + at):
+    around = np.flatnonzero((ranges["line"] <= line) & (ranges["end_line"] >= line))
+    for at in around.tolist():
+        first_line, first_column, end_line, end_column, *_ = ranges[at].tolist()
+        size = (end_line - first_line, end_column - first_column)
+        inside = (first_line, first_column) <= (line, column) <= (end_line, end_column)
+        if inside and size <= smallest and not view.is_local(begin + at):
             best, smallest = begin + at, size
     return best
 
@@ -128,13 +129,13 @@ def location_of(view: GraphView, node: int) -> Location:
     """Where a node's name is; a file's or folder's is its first line."""
     if node < view.nodes_at:
         return Location(view.names[node], 1, 0, 1, 0)
-    _, _, _, _, line, column, end = view.ranges[node].tolist()
+    line, column, end = (int(view.ranges[name][node]) for name in NODE_NAME)
     return Location(view.path(node), line + 1, column, line + 1, end)
 
 
 def extent_of(view: GraphView, node: int) -> Location:
     """The whole of a declaration."""
-    line, column, end_line, end_column = view.ranges[node, :4].tolist()
+    line, column, end_line, end_column = (int(view.ranges[name][node]) for name in NODE_EXTENT)
     return Location(view.path(node), line + 1, column, end_line + 1, end_column)
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
 from codenib.core.facts import NodeFlag, NodeKind
+from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
 from codenib.views.graph.strings import Strings
 
 FORMAT = 1
@@ -61,13 +62,14 @@ class GraphView:
         self.groups = list(Strings(folder, "groups"))
         for name in _ARRAYS:
             setattr(self, name, self._load(name))
+        self.ranges = rows_of(self._load("ranges"), RANGE)
         self.count = len(self.kinds)
         self.files_at = self.about.counts["folders"]
         self.nodes_at = self.files_at + len(self.first_node) - 1
 
+    ranges: Rows  # where each node stands, and its name
     kinds: NDArray[np.uint8]
     parents: NDArray[np.int32]
-    ranges: NDArray[np.int32]
     flags: NDArray[np.uint8]
     file_of: NDArray[np.int32]
     group_of: NDArray[np.uint8]

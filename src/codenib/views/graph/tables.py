@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[np.int32]
+from codenib.views.graph.facts.rows import Ints, Rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,11 +16,11 @@ class Tables:
 
     kinds: NDArray[np.uint8]
     parents: Ints
-    ranges: Ints  # line, column, end line, end column, name's line, column, end column
+    ranges: Rows  # RANGE
     flags: NDArray[np.uint8]
     file_of: Ints
     first_node: Ints  # per file: its first declaration, and one more
-    occurrences: Ints
+    occurrences: Rows
     first_occurrence: Ints
     list_ptr: Ints
     list_items: Ints

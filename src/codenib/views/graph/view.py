@@ -21,8 +21,9 @@ from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
 from codenib.views.graph.assemble import assemble
-from codenib.views.graph.facts.bind import Binder, FileFacts, decode, encode
+from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.facts.file import FileFacts, decode, encode
 from codenib.views.graph.facts.groups import Made, Memory, by_group, make_group, matters
 from codenib.views.graph.maintenance.broken import Readable, describe, rebased
 from codenib.views.graph.maintenance.follow import Arm

@@ -10,7 +10,8 @@ from tests.views.graph.toy import ToyBackend
 
 from codenib.compiler.compiler import silent
 from codenib.core.errors import ProviderError, StateError
-from codenib.views.graph.facts.bind import Binder, FileFacts, decode, encode
+from codenib.views.graph.facts.bind import Binder
+from codenib.views.graph.facts.file import FileFacts, decode, encode
 
 name = st.sampled_from(["load", "save", "größe", "x", "𝛼"])
 line = st.lists(st.one_of(name, st.builds("def {}".format, name), st.just("𝒜 é")), max_size=3).map(" ".join)

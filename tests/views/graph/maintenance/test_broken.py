@@ -35,14 +35,15 @@ def test_names_on_lines_that_are_still_there_are_served_at_their_new_places(
     facts = facts_of("a.py", GOOD.decode())
     by = moved("digest", GOOD, "\n".join(now).encode())
     found = rebased(facts, by)
-    kept = {by.line_map[row[0]] for row in facts.occurrences if by.line_map[row[0]] >= 0}
-    assert {row[0] for row in found.occurrences} == kept
+    kept = {by.line_map[line] for line in facts.occurrences["line"] if by.line_map[line] >= 0}
+    assert set(found.occurrences["line"]) == kept
     for line, column, _, end, *_ in found.occurrences.tolist():
         assert now[line][column:end] == "first"
     assert found.identities == facts.identities
     assert found.nodes.shape == facts.nodes.shape
-    assert np.all((found.nodes[:, [2, 4, 6]] >= 0) & (found.nodes[:, [2, 4, 6]] < max(1, len(now))))
-    assert np.all(np.diff(found.nodes[:, 2]) >= 0)
+    for places in (found.nodes[name] for name in ("line", "end_line", "name_line")):
+        assert np.all((places >= 0) & (places < max(1, len(now))))
+    assert np.all(np.diff(found.nodes["line"]) >= 0)
 
 
 def test_what_is_said_names_the_files() -> None:

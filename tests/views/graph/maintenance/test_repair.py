@@ -44,7 +44,7 @@ def test_a_repaired_file_has_the_facts_of_one_that_was_asked_as_a_whole(
     )
     if repair is None:
         return
-    chosen = [any(a <= row <= b for a, b in repair.within) for row in new.occurrences[:, 0].tolist()]
+    chosen = [any(a <= row <= b for a, b in repair.within) for row in new.occurrences["line"].tolist()]
     part = replace(new, occurrences=new.occurrences[chosen])
     whole, moved = repaired(old, part, repair)
     assert whole.plain() == new.plain()
@@ -65,8 +65,8 @@ def test_the_numbering_of_targets_and_lists_does_not_matter(order: tuple[int, in
     mixed = [sizes[at] for at in order]
     moved = {old: new for new, old in enumerate(order)}
     rows = facts.occurrences.copy()
-    for column in (5, 6):
-        rows[:, column] = [moved.get(number, -1) for number in rows[:, column].tolist()]
+    for column in ("defs", "keys"):
+        rows[column] = [moved.get(number, -1) for number in rows[column].tolist()]
     other = replace(
         facts,
         list_items=np.array([item for one in mixed for item in one], np.int32),

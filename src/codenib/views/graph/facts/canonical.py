@@ -11,7 +11,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from codenib.views.graph.facts.bind import FileFacts
+from codenib.core.facts import OCCURRENCE_LISTS
+from codenib.views.graph.facts.file import FileFacts
+from codenib.views.graph.facts.rows import RELATION, lists_of
 
 Target = int | str
 
@@ -19,7 +21,7 @@ Target = int | str
 def canonical(facts: FileFacts) -> FileFacts:
     """Equal facts, numbered by first use; what nothing uses is gone."""
     lists = list_contents(facts)
-    uses = facts.occurrences[:, 5:8]
+    uses = lists_of(facts.occurrences)
     order, first = np.unique(uses[uses >= 0], return_index=True)
     numbers: dict[tuple[Target, ...], int] = {}
     renumbered = np.full(len(lists) + 1, -1, np.int32)  # the last is -1's own
@@ -36,15 +38,16 @@ def canonical(facts: FileFacts) -> FileFacts:
         for side in row[1:]:
             targets.setdefault(_target(side), len(targets))
     occurrences = facts.occurrences.copy()
-    occurrences[:, 5:8] = renumbered[uses]
-    rows = [[kind, *(targets[_target(side)] for side in ends)] for kind, *ends in relations]
+    for name in OCCURRENCE_LISTS:
+        occurrences[name] = renumbered[occurrences[name]]
+    rows = [(kind, *(targets[_target(side)] for side in ends)) for kind, *ends in relations]
     return replace(
         facts,
         targets=tuple(targets),
         list_ptr=np.cumsum([0, *map(len, numbers)]).astype(np.int32),
         list_items=np.array([targets[item] for content in numbers for item in content], np.int32),
         occurrences=occurrences,
-        relations=np.array(rows, np.int32).reshape(-1, 3),
+        relations=np.array(rows, RELATION),
     )
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import FactBackend
 from codenib.units.languages import language_hint
-from codenib.views.graph.facts.bind import FileFacts
+from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.profile import identify
 from codenib.views.graph.read import GroupFacts
 

@@ -8,12 +8,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
-from codenib.core.facts import NodeFlag
 from codenib.core.protocols import FactBackend, FollowingBackend, Progress
-from codenib.views.graph.facts.bind import Binder, FileFacts
+from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.facts.groups import Made
 from codenib.views.graph.profile import Makers, identify
 
@@ -43,7 +41,7 @@ def audit(
         if not group.about.resolved or backend is None or not group.facts:
             continue
         known = {facts.path: facts for facts in group.facts}
-        anchored = any(np.any(facts.nodes[:, 9] & NodeFlag.ANCHOR) for facts in group.facts)
+        anchored = any(facts.has_anchors for facts in group.facts)
         count = len(known) if anchored else min(sample, len(known))
         wanted = sorted(chance.sample(sorted(known), count))
         again = _again(makers, backend, root, known, wanted, progress)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.units.languages import grammar_for, language_hint, parser_for
-from codenib.views.graph.facts.bind import FileFacts
+from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.maintenance.classify import Edit
 
 # Their grammars read all but rare code. C and C++ are not among them: macros look like errors.
 _SURE = frozenset({"python", "go", "rust", "typescript", "tsx", "javascript"})
-_LINES = (2, 4, 6)  # of a node's columns: its own, its end's, its name's
+_NODE_LINES = ("line", "end_line", "name_line")
 
 
 @dataclass(frozen=True)
@@ -51,15 +51,14 @@ def breaks_syntax(path: str, before: bytes, after: bytes) -> bool:
 def rebased(facts: FileFacts, by: Readable) -> FileFacts:
     """The facts at the new lines; what stood on lines that are gone is left out, but for declarations."""
     size = len(by.line_map)
-    rows = facts.occurrences.copy()
-    known = (rows[:, [0, 2]] < size).all(axis=1)
-    rows = rows[known]
-    rows[:, 0], rows[:, 2] = by.line_map[rows[:, 0]], by.line_map[rows[:, 2]]
+    rows = facts.occurrences
+    rows = rows[(rows["line"] < size) & (rows["end_line"] < size)]
+    rows["line"], rows["end_line"] = by.line_map[rows["line"]], by.line_map[rows["end_line"]]
     nodes = facts.nodes.copy()
     nearest = np.clip(np.maximum.accumulate(by.line_map), 0, by.last)
-    for column in _LINES:
-        nodes[:, column] = nearest[np.minimum(nodes[:, column], size - 1)]
-    return replace(facts, nodes=nodes, occurrences=rows[(rows[:, [0, 2]] >= 0).all(axis=1)])
+    for column in _NODE_LINES:
+        nodes[column] = nearest[np.minimum(nodes[column], size - 1)]
+    return replace(facts, nodes=nodes, occurrences=rows[(rows["line"] >= 0) & (rows["end_line"] >= 0)])
 
 
 def describe(paths: Sequence[str]) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import NodeFlag, NodeKind
-from codenib.views.graph.facts.bind import FileFacts
+from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.maintenance.update import SymbolChange
 
 _BODIES = (NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.PROPERTY)
@@ -95,18 +95,13 @@ class Body:
 def bodies(facts: FileFacts) -> list[Body]:
     """The bodies of a file, in order; one inside another is part of it."""
     found: list[Body] = []
-    flags, kinds = facts.nodes[:, 9], facts.nodes[:, 0]
-    chosen = np.flatnonzero(((flags & NodeFlag.LOCAL) == 0) & np.isin(kinds, _BODIES))
-    rows = sorted((int(facts.nodes[at, 2]), -int(facts.nodes[at, 4]), int(at)) for at in chosen)
+    nodes = facts.nodes
+    chosen = np.flatnonzero(((nodes["flags"] & NodeFlag.LOCAL) == 0) & np.isin(nodes["kind"], _BODIES))
+    rows = sorted((int(nodes["line"][at]), -int(nodes["end_line"][at]), int(at)) for at in chosen)
     for first, last, at in rows:
         if not found or first > found[-1].last:
-            found.append(Body(chain_of(facts, at), first, -last))
+            found.append(Body(facts.chain(at), first, -last))
     return found
-
-
-def chain_of(facts: FileFacts, node: int) -> str:
-    """The dotted names from the file down to a node."""
-    return facts.identities[node].partition("#")[2].rpartition(":")[0].partition(":")[0]
 
 
 def inside(lines: set[int], found: Sequence[Body]) -> list[Body] | None:
@@ -123,11 +118,11 @@ def inside(lines: set[int], found: Sequence[Body]) -> list[Body] | None:
 
 def chains_in(facts: FileFacts, chosen: Sequence[Body]) -> list[str]:
     """What is declared for others inside these bodies: they themselves, and fields that they set."""
-    lines, flags = facts.nodes[:, 6], facts.nodes[:, 9]
+    lines, flags = facts.nodes["name_line"], facts.nodes["flags"]
     found = {body.chain for body in chosen}
     for body in chosen:
         here = (lines >= body.first) & (lines <= body.last) & ((flags & NodeFlag.LOCAL) == 0)
-        found.update(chain_of(facts, int(at)) for at in np.flatnonzero(here))
+        found.update(facts.chain(int(at)) for at in np.flatnonzero(here))
     return sorted(found)
 
 
@@ -172,9 +167,9 @@ def chains_at(facts: FileFacts, lines: set[int]) -> list[str]:
         hit.update(dict.fromkeys(chosen or ()))
     chains = set(chains_in(facts, list(hit)))
     if loose:
-        apart = np.flatnonzero((facts.nodes[:, 9] & NodeFlag.LOCAL) == 0)
-        rows = zip(apart.tolist(), facts.nodes[apart, 6].tolist(), strict=True)
-        chains.update(chain_of(facts, at) for at, line in rows if inside({line}, found) is None)
+        apart = np.flatnonzero((facts.nodes["flags"] & NodeFlag.LOCAL) == 0)
+        rows = zip(apart.tolist(), facts.nodes["name_line"][apart].tolist(), strict=True)
+        chains.update(facts.chain(at) for at, line in rows if inside({line}, found) is None)
     return sorted(chains | {owner for chain in chains for owner in owners(chain)})
 
 
@@ -183,24 +178,33 @@ def symbol_changes(old: FileFacts, new: FileFacts, edit: Edit) -> Iterator[Symbo
     names = ({name: at for at, name in enumerate(facts.identities)} for facts in (old, new))
     before, after = names
     for name, at in after.items():
-        if new.nodes[at, 9] & NodeFlag.LOCAL or new.nodes[at, 0] == NodeKind.IMPORT:
+        node = new.nodes[at]
+        if node["flags"] & NodeFlag.LOCAL or node["kind"] == NodeKind.IMPORT:
             continue
-        line, end = int(new.nodes[at, 2]), int(new.nodes[at, 4])
+        line, end = int(node["line"]), int(node["end_line"])
         if name not in before:
             yield _change(new, at, "added")
             continue
         was = old.nodes[before[name]]
-        by = line - int(was[2])
-        hit = edit.reaches(1, line, end) or edit.reaches(0, int(was[2]), int(was[4]))
+        by = line - int(was["line"])
+        hit = edit.reaches(1, line, end) or edit.reaches(0, int(was["line"]), int(was["end_line"]))
         yield _change(new, at, "affected" if hit else "shifted" if by else "unchanged", by)
     for name, at in before.items():
-        if name not in after and not old.nodes[at, 9] & NodeFlag.LOCAL:
+        if name not in after and not old.nodes["flags"][at] & NodeFlag.LOCAL:
             yield _change(old, at, "deleted")
 
 
 def _change(facts: FileFacts, at: int, change: str, by: int = 0) -> SymbolChange:
-    kind = NodeKind(int(facts.nodes[at, 0])).label
-    return SymbolChange(facts.path, chain_of(facts, at), kind, change, int(facts.nodes[at, 6]) + 1, by)
+    node = facts.nodes[at]
+    kind = NodeKind(int(node["kind"])).label
+    return SymbolChange(
+        path=facts.path,
+        symbol=facts.chain(at),
+        kind=kind,
+        change=change,
+        line=int(node["name_line"]) + 1,
+        by=by,
+    )
 
 
 def ranges(lines: Sequence[int]) -> list[tuple[int, int]]:

@@ -16,7 +16,7 @@ from functools import cached_property
 from pathlib import PurePosixPath
 
 from codenib.core.facts import RELATIONS
-from codenib.views.graph.facts.bind import OUTSIDE, FileFacts
+from codenib.views.graph.facts.file import OUTSIDE, FileFacts
 
 _WORD = re.compile(r"[^\W\d]\w*")
 _CLASS = "(class)"  # ends the entry of a class's bases, type parameters and the like

@@ -18,10 +18,12 @@ from typing import Literal, Protocol
 import numpy as np
 
 from codenib.core.errors import CannotMaintain
-from codenib.core.facts import NodeFlag
+from codenib.core.facts import WireNode
 from codenib.core.protocols import Engine, FollowingBackend
-from codenib.views.graph.facts.bind import Binder, FileFacts, node_rows
+from codenib.views.graph.facts.bind import Binder, node_rows
 from codenib.views.graph.facts.canonical import canonical
+from codenib.views.graph.facts.file import FileFacts
+from codenib.views.graph.facts.rows import OCCURRENCE, RELATION
 from codenib.views.graph.maintenance.classify import Edit, bodies, chains_at, chains_of_edit
 from codenib.views.graph.maintenance.dependents import (
     Dependents,
@@ -103,7 +105,7 @@ class Follower:
 
     def follow(self, change: Change, report: GroupUpdate) -> list[FileFacts]:
         """The facts of all files after `change`; raises `CannotMaintain` where a rebuild is due."""
-        anchored = any(np.any(each.nodes[:, 9] & NodeFlag.ANCHOR) for each in self._old.values())
+        anchored = any(each.has_anchors for each in self._old.values())
         engine, report.start_s = self._desk.engine(self._backend)
         if engine.whole:
             if anchored:
@@ -275,7 +277,7 @@ class Follower:
 
     def _weight(self, path: str) -> int:
         """About how many occurrences of a file are to be resolved."""
-        lines = self._old[path].occurrences[:, 0]
+        lines = self._old[path].occurrences["line"]
         if path in self._whole or path in self._contents:
             return len(lines)
         hit = self._around.lines_with(path, self._shown)
@@ -371,10 +373,16 @@ class Follower:
         return {**stay, **bound}
 
 
-def bare_facts(path: str, rows: Sequence[Sequence[str | int]]) -> FileFacts:
+def bare_facts(path: str, nodes: Sequence[WireNode]) -> FileFacts:
     """Declarations alone as facts."""
-    none = np.zeros(0, np.int32)
     return FileFacts(
-        path, "", tuple(str(row[0]) for row in rows), node_rows(rows), (), np.zeros(1, np.int32), none,
-        none.reshape(-1, 8), none.reshape(-1, 3),
-    )  # fmt: skip
+        path=path,
+        group="",
+        names=tuple(node.name for node in nodes),
+        nodes=node_rows(nodes),
+        targets=(),
+        list_ptr=np.zeros(1, np.int32),
+        list_items=np.zeros(0, np.int32),
+        occurrences=np.zeros(0, OCCURRENCE),
+        relations=np.zeros(0, RELATION),
+    )

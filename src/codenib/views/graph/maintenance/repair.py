@@ -13,8 +13,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codenib.core.errors import CannotMaintain
-from codenib.views.graph.facts.bind import FileFacts
 from codenib.views.graph.facts.canonical import Target, canonical, list_contents
+from codenib.views.graph.facts.file import FileFacts
+from codenib.views.graph.facts.rows import OCCURRENCE
 from codenib.views.graph.maintenance.classify import Body, Edit, ranges
 
 # Below this share of a file's lines that can stay, asking for the whole file costs the same.
@@ -22,6 +23,7 @@ _LEAST = 0.3
 _FEW_LINES = 80
 _ONLY = " only "  # in the scope of a key, as engines write it
 
+#: Where an occurrence stands, with its roles; and the contents of its lists.
 _Row = tuple[list[int], list[tuple[Target, ...] | None]]
 
 
@@ -59,19 +61,20 @@ def plan_repair(
 
 def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts, int]:
     """The facts of the whole file, and how many occurrences were taken over."""
-    there = {tuple(row) for row in part.occurrences[:, :5].tolist()}
-    moved = [row for row in _moved(old, part, repair) if tuple(row[0]) not in there]
+    contents = list_contents(part)
+    asked: list[_Row] = [
+        (place, [contents[at] if at >= 0 else None for at in (defs, keys, asks)])
+        for *place, defs, keys, asks in part.occurrences.tolist()
+    ]
+    places = {tuple(place) for place, _ in asked}
+    moved = [row for row in _moved(old, part, repair) if tuple(row[0]) not in places]
     _check_scoped(old, part, moved)
     lists: dict[tuple[Target, ...], int] = {}
     targets: dict[Target, int] = {target: at for at, target in enumerate(part.targets)}
-    contents = list_contents(part)
-    rows: list[_Row] = [
-        (row[:5], [contents[at] if at >= 0 else None for at in row[5:]]) for row in part.occurrences.tolist()
-    ]
     found = []
-    for place, held in sorted([*rows, *moved], key=lambda row: row[0]):
-        numbers = [-1 if each is None else lists.setdefault(each, len(lists)) for each in held]
-        found.append([*place, *numbers])
+    for place, row in sorted([*asked, *moved], key=lambda row: row[0]):
+        numbers = [-1 if each is None else lists.setdefault(each, len(lists)) for each in row]
+        found.append((*place, *numbers))
     for content in lists:
         for target in content:
             targets.setdefault(target, len(targets))
@@ -80,7 +83,7 @@ def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts
         targets=tuple(targets),
         list_ptr=np.cumsum([0, *map(len, lists)]).astype(np.int32),
         list_items=np.array([targets[item] for content in lists for item in content], np.int32),
-        occurrences=np.array(found, np.int32).reshape(-1, 8),
+        occurrences=np.array(found, OCCURRENCE),
     )
     return canonical(whole), len(moved)
 
@@ -101,7 +104,7 @@ def _check_scoped(old: FileFacts, part: FileFacts, moved: Sequence[_Row]) -> Non
 def _apart(facts: FileFacts) -> bool:
     """Whether all keys of a file are found only by questions that start in it, or in a few others."""
     contents = list_contents(facts)
-    used = np.unique(facts.occurrences[:, 6]).tolist()
+    used = np.unique(facts.occurrences["keys"]).tolist()
     return all(at < 0 or any(map(scoped, contents[at])) for at in used)
 
 
@@ -123,14 +126,15 @@ def _moved(old: FileFacts, part: FileFacts, repair: Repair) -> list[_Row]:
         return now
 
     known: dict[int, tuple[Target, ...] | None] = {-1: None}
-    lines = old.occurrences[:, 0]
+    lines = old.occurrences["line"]
     found: list[_Row] = []
     for was, body in repair.kept:
         shift = body.first - was.first
         chosen = old.occurrences[(lines >= was.first) & (lines <= was.last)]
-        for line, column, end, end_column, roles, *held in chosen.tolist():
-            for at in held:
+        for line, column, end, end_column, roles, *lists in chosen.tolist():
+            for at in lists:
                 if at not in known:
                     known[at] = tuple(again(target) for target in contents[at])
-            found.append(([line + shift, column, end + shift, end_column, roles], [known[at] for at in held]))
+            place = [line + shift, column, end + shift, end_column, roles]
+            found.append((place, [known[at] for at in lists]))
     return found

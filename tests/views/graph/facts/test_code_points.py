@@ -5,8 +5,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.views.graph.toy import columns
 
-from codenib.views.graph.facts.columns import offsets, to_code_points
+from codenib.views.graph.facts.code_points import offsets, to_code_points
 
+PLACE = np.dtype([("line", "<i4"), ("column", "<i4")])
 lines = st.text(st.characters(codec="utf-8", exclude_characters="\r\n\x00"), max_size=12)
 
 
@@ -28,8 +29,6 @@ def test_a_table_of_positions_becomes_code_points(
             max_size=6,
         )
     )
-    rows = np.array(
-        [(line, columns(text[line], column, encoding)) for line, column in places], np.int32
-    ).reshape(-1, 2)
-    to_code_points("\n".join(text).encode(), encoding, (rows, ((0, 1),)))
+    rows = np.array([(line, columns(text[line], column, encoding)) for line, column in places], PLACE)
+    to_code_points("\n".join(text).encode(), encoding, (rows, (("line", "column"),)))
     assert [tuple(row) for row in rows.tolist()] == places

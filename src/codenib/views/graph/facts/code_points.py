@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-#: A table of rows, and its (line, column) pairs of fields.
-Table = tuple[NDArray[np.int32], Sequence[tuple[int, int]]]
+from codenib.views.graph.facts.rows import Ints, Rows
+
+#: Rows with named columns, and the (line, column) pairs of them.
+Table = tuple[Rows, Sequence[tuple[str, str]]]
 
 
 def to_code_points(text: bytes, encoding: str, *tables: Table) -> None:
@@ -24,10 +25,10 @@ def to_code_points(text: bytes, encoding: str, *tables: Table) -> None:
     wide[list(maps)] = True
     for rows, pairs in tables:
         for line, column in pairs:
-            lines = np.minimum(rows[:, line], len(wide) - 1)
+            lines, columns = np.minimum(rows[line], len(wide) - 1), rows[column]
             for row in np.flatnonzero(wide[lines]).tolist():
                 known = maps[int(lines[row])]
-                rows[row, column] = known[min(int(rows[row, column]), len(known) - 1)]
+                columns[row] = known[min(int(columns[row]), len(known) - 1)]
 
 
 def offsets(line: bytes, encoding: str) -> list[int]:
@@ -40,7 +41,7 @@ def offsets(line: bytes, encoding: str) -> list[int]:
     return [*found, count]
 
 
-def from_code_points(text: bytes, encoding: str, places: NDArray[np.int32]) -> list[tuple[int, int]]:
+def from_code_points(text: bytes, encoding: str, places: Ints) -> list[tuple[int, int]]:
     """Lines and columns in code points as an engine writes them: the other way round."""
     rows = [(int(line), int(column)) for line, column in places.tolist()]
     if encoding in ("utf-32", "") or text.isascii():
