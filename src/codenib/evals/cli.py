@@ -9,10 +9,10 @@ from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
 #: study → (module below `studies`, line in the overview)
 STUDIES = {
     "retrieval": ("retrieval.command", "Ranked search: recall, success, latency, build time (Q1)."),
-    "ann": ("ann", "Dense views: build scaling, Flat against IVF and HNSW (Q2)."),
+    "ann": ("ann.command", "Dense views: build scaling, Flat against IVF and HNSW (Q2)."),
     "navigation": ("navigation", "Static against live definitions and references (Q3)."),
     "maintenance": ("maintenance.command", "Updates against rebuilds, and whether they are equal (Q4)."),
-    "lifecycle": ("lifecycle", "Materialize, load and serve a trace of 42 requests."),
+    "lifecycle": ("lifecycle.command", "Materialize, load and serve a trace of 42 requests."),
     "context": ("context.command", "Context policies: tokens against answers (Q5)."),
     "dataset": ("dataset", "Make localization rows from git histories."),
     "peers": ("peers", "Other tools on the same rows, by the same scorer."),

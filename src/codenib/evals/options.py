@@ -16,13 +16,13 @@ from codenib.adapters.cli.options import as_json
 from codenib.evals.data.clones import Clones
 from codenib.evals.environment import load
 from codenib.evals.reports.report import Report
-from codenib.evals.runs import Run
+from codenib.evals.runs import StudyRun
 
 _PATH = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
-class Common:
+class StudyOptions:
     """The options that all studies share."""
 
     rows: Path | None
@@ -53,7 +53,7 @@ class Common:
             **more,
         }
 
-    def finish(self, run: Run, summary: Mapping[str, object], report: Report, shown: str) -> None:
+    def finish(self, run: StudyRun, summary: Mapping[str, object], report: Report, shown: str) -> None:
         """Write the summary and the report; print the one or where the other is."""
         whole = {"study": run.header["study"], "simulated": bool(report.warning), **summary}
         if report.warning:
@@ -71,7 +71,7 @@ class Common:
 
 
 def study_options(*, rows: bool = True) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Add the shared options to a command, which receives them as one `Common`."""
+    """Add the shared options to a command, which receives them as one `StudyOptions`."""
     options = [
         click.option("--mirror", type=_PATH, help="A folder of bare clones: OWNER+NAME/repo, or NAME."),
         click.option("--out", type=_PATH, required=True, help="The run folder; an old one is continued."),
@@ -88,8 +88,8 @@ def study_options(*, rows: bool = True) -> Callable[[Callable[..., None]], Calla
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(function)
         def call(**given: Any) -> None:
-            shared = {name: given.pop(name, None) for name in Common.__dataclass_fields__}
-            function(Common(**shared), **given)
+            shared = {name: given.pop(name, None) for name in StudyOptions.__dataclass_fields__}
+            function(StudyOptions(**shared), **given)
 
         for option in reversed(options):
             call = option(call)

@@ -22,7 +22,7 @@ Record = dict[str, Any]
 FORMAT = 1
 
 
-class Run:
+class StudyRun:
     """The folder of one study. `settings` is everything that decides what is measured."""
 
     def __init__(self, folder: Path, study: str, settings: Mapping[str, object]) -> None:

@@ -8,7 +8,7 @@ import pytest
 from tests.evals.conftest import Corpus
 
 from codenib.core.errors import InputError
-from codenib.evals.data.clones import Clones, check_out, move_to, run_git
+from codenib.evals.data.clones import Clones, check_out, git, move_to
 
 
 def test_a_clone_is_found_whatever_the_case_of_its_name(corpus: Corpus, tmp_path: Path) -> None:
@@ -38,5 +38,5 @@ def test_a_checkout_moves_to_the_next_commit_and_back(corpus: Corpus, tmp_path: 
     assert "discounted" in (place / "shop/cart.py").read_text()
     move_to(place, first)
     assert not (place / "shop/tax.py").exists()
-    assert run_git(place, "status", "--porcelain").stdout == ""
-    assert run_git(corpus.repo.path, "status", "--porcelain").stdout == ""
+    assert git(place, "status", "--porcelain").stdout == ""
+    assert git(corpus.repo.path, "status", "--porcelain").stdout == ""

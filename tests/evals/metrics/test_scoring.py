@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from codenib.evals.metrics.scoring import (
-    Block,
-    Invocation,
+    ModelCall,
+    SourceBlock,
     VectorCheck,
     amortised_after,
     answer_recall,
@@ -63,14 +63,14 @@ def test_the_first_target_gives_the_reciprocal_rank() -> None:
 
 
 def test_a_block_is_found_when_a_returned_unit_of_its_path_overlaps_it() -> None:
-    targets = [Block("a.py", 10, 20), Block("b.py", 5, 9)]
-    assert block_recall([Block("a.py", 20, 30), Block("b.py", 10, 12)], targets, 10) == 0.5
+    targets = [SourceBlock("a.py", 10, 20), SourceBlock("b.py", 5, 9)]
+    assert block_recall([SourceBlock("a.py", 20, 30), SourceBlock("b.py", 10, 12)], targets, 10) == 0.5
 
 
 def test_only_callables_cover_under_the_strict_reading() -> None:
-    whole = Block("a.py", 1, 500, level="L0")
-    function = Block("a.py", 12, 14, level="L2")
-    targets = [Block("a.py", 10, 20)]
+    whole = SourceBlock("a.py", 1, 500, level="L0")
+    function = SourceBlock("a.py", 12, 14, level="L2")
+    targets = [SourceBlock("a.py", 10, 20)]
     assert block_recall([whole], targets, 10) == 1.0
     assert callable_recall([whole], targets, 10) == 0.0
     assert callable_recall([whole, function], targets, 10) == 1.0
@@ -139,11 +139,11 @@ def test_the_setup_is_charged_by_its_share() -> None:
 
 # -- committed-answer localization
 
-TARGETS = [Block("A", 10, 20), Block("B", 30, 40), Block("C", 50, 60)]
+TARGETS = [SourceBlock("A", 10, 20), SourceBlock("B", 30, 40), SourceBlock("C", 50, 60)]
 
 
 def test_an_answer_that_covers_two_of_three_targets_scores_two_thirds() -> None:
-    answer = [Block("A", 15, 18), Block("C", 55, 65), Block("D", 1, 8)]
+    answer = [SourceBlock("A", 15, 18), SourceBlock("C", 55, 65), SourceBlock("D", 1, 8)]
     assert answer_recall(answer, TARGETS, 5) == pytest.approx(2 / 3)
 
 
@@ -152,7 +152,7 @@ def test_an_answer_without_a_usable_span_scores_zero() -> None:
 
 
 def test_overlapping_predictions_take_one_place() -> None:
-    answer = [Block("A", 1, 30), Block("A", 5, 8), Block("B", 31, 31)]
+    answer = [SourceBlock("A", 1, 30), SourceBlock("A", 5, 8), SourceBlock("B", 31, 31)]
     assert committed(answer) == [answer[0], answer[2]]
     assert answer_recall(answer, TARGETS, 2) == pytest.approx(2 / 3)
 
@@ -161,7 +161,7 @@ def test_overlapping_predictions_take_one_place() -> None:
 
 
 def test_a_trajectory_sums_what_the_provider_reports_of_every_call() -> None:
-    assert trajectory_tokens([Invocation(100, 10), Invocation(250, 20), Invocation(300, 5)]) == 685
+    assert trajectory_tokens([ModelCall(100, 10), ModelCall(250, 20), ModelCall(300, 5)]) == 685
 
 
 def test_an_observation_kept_from_the_second_of_six_calls_costs_four_prompts() -> None:
@@ -203,14 +203,14 @@ def test_recall_grows_with_k_and_success_is_full_recall(
 
 
 blocks = st.builds(
-    lambda path, start, length: Block(path, start, start + length),
+    lambda path, start, length: SourceBlock(path, start, start + length),
     st.sampled_from("ab"), st.integers(1, 30), st.integers(0, 5),
 )  # fmt: skip
 
 
 @given(st.lists(blocks, max_size=10), st.lists(blocks, min_size=1, max_size=5))
 def test_committed_spans_never_overlap_and_cover_no_more_than_all_spans_do(
-    answers: list[Block], targets: list[Block]
+    answers: list[SourceBlock], targets: list[SourceBlock]
 ) -> None:
     kept = committed(answers)
     assert not any(a.overlaps(b) for at, a in enumerate(kept) for b in kept[at + 1 :])

@@ -10,8 +10,8 @@ from typing import Any
 from tests.evals.conftest import Corpus
 
 from codenib.evals.metrics.bootstrap import Estimate
-from codenib.evals.studies.context.agent import decide, keywords, look
-from codenib.evals.studies.context.report import Effect, effects, select
+from codenib.evals.studies.context.agent import decide, leads_of
+from codenib.evals.studies.context.report import PolicyEffect, effects, select
 from codenib.runtime.context.messages import Message
 
 Study = Callable[..., dict[str, Any]]
@@ -58,15 +58,9 @@ def test_the_agent_searches_then_reads_then_answers() -> None:
 
 def test_the_agent_knows_only_what_the_history_shows() -> None:
     text = "issue\n\n# Candidate code\n\n## 1. a.py:3-9 f\n```python\ncode\n```"
-    seen = look([Message("user", text)])
-    assert seen.candidates == [("a.py", 3, 9)]
-    assert look([Message("user", "issue")]).candidates == []
-
-
-def test_identifiers_come_before_plain_words() -> None:
-    found = keywords("The parser crashes: parse_config and ConfigLoader.open fail when parser runs")
-    assert found[:2] == ["parse_config", "open"]
-    assert "parser" in found
+    leads = leads_of([Message("user", text)])
+    assert leads.candidates == [("a.py", 3, 9)]
+    assert leads_of([Message("user", "issue")]).candidates == []
 
 
 def estimate(value: float, low: float) -> Estimate:
@@ -74,8 +68,8 @@ def estimate(value: float, low: float) -> Estimate:
 
 
 def test_the_rule_takes_the_fewest_tokens_among_policies_within_the_margin() -> None:
-    within = Effect(estimate(0.5, 0.4), {k: estimate(0.0, -0.05) for k in (1, 3, 5, 10)})
-    outside = Effect(estimate(0.2, 0.1), {k: estimate(0.0, -0.051) for k in (1, 3, 5, 10)})
+    within = PolicyEffect(estimate(0.5, 0.4), {k: estimate(0.0, -0.05) for k in (1, 3, 5, 10)})
+    outside = PolicyEffect(estimate(0.2, 0.1), {k: estimate(0.0, -0.051) for k in (1, 3, 5, 10)})
     assert select({"eager": within, "compact": outside}) == "eager"
     assert select({"compact": outside}) == "grep_read"
 

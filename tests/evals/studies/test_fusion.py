@@ -39,7 +39,7 @@ def test_the_weight_that_finds_the_neighbours_is_chosen_and_judged_elsewhere() -
     assert found.weight in WEIGHTS
     assert found.effect is not None
     assert found.effect.value == 1.0
-    assert found.tuning[1] + found.held_out[1] == 8
+    assert found.tuning[1] + found.validation[1] == 8
 
 
 def test_one_repository_cannot_judge_itself() -> None:

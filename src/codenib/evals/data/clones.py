@@ -17,18 +17,18 @@ _URL = re.compile(r"^(https?|ssh|git|file)://|^[\w.-]+@[\w.-]+:")
 
 
 class Clones:
-    """Bare or ordinary clones below `mirror`; clones of URLs go below `kept`."""
+    """Bare or ordinary clones below `mirror`; URLs are cloned into `downloads`."""
 
-    def __init__(self, mirror: Path | None, kept: Path) -> None:
+    def __init__(self, mirror: Path | None, downloads: Path) -> None:
         self._mirror = mirror
-        self._kept = kept
-        self._found: dict[str, Path] = {}
+        self._downloads = downloads
+        self._resolved: dict[str, Path] = {}
 
     def find(self, repo: str) -> Path:
         """The clone of a repository; `InputError` when there is none."""
-        if repo not in self._found:
-            self._found[repo] = self._look(repo)
-        return self._found[repo]
+        if repo not in self._resolved:
+            self._resolved[repo] = self._look(repo)
+        return self._resolved[repo]
 
     def has(self, repo: str, commit: str) -> bool:
         """Whether there is a clone and it has this commit."""
@@ -36,7 +36,7 @@ class Clones:
             clone = self.find(repo)
         except InputError:
             return False
-        return run_git(clone, "cat-file", "-e", f"{commit}^{{commit}}", check=False).returncode == 0
+        return git(clone, "cat-file", "-e", f"{commit}^{{commit}}", check=False).returncode == 0
 
     def _look(self, repo: str) -> Path:
         if _URL.match(repo):
@@ -60,12 +60,12 @@ class Clones:
         )
 
     def _clone(self, url: str) -> Path:
-        place = self._kept / re.sub(r"\W+", "-", url.removesuffix(".git")).strip("-")
+        place = self._downloads / re.sub(r"\W+", "-", url.removesuffix(".git")).strip("-")
         if not place.is_dir():
             part = place.with_suffix(".part")
             shutil.rmtree(part, ignore_errors=True)
             part.parent.mkdir(parents=True, exist_ok=True)
-            run_git(part.parent, "clone", "-q", "--bare", url, str(part))
+            git(part.parent, "clone", "-q", "--bare", url, str(part))
             part.rename(place)
         return place
 
@@ -76,46 +76,44 @@ def check_out(clone: Path, commit: str, place: Path) -> list[str]:
     Objects are borrowed from the clone, so nothing is copied and the clone is not written to.
     """
     place.mkdir(parents=True)
-    run_git(place, "init", "-q")
-    objects = run_git(clone, "rev-parse", "--path-format=absolute", "--git-path", "objects").stdout.strip()
+    git(place, "init", "-q")
+    objects = git(clone, "rev-parse", "--path-format=absolute", "--git-path", "objects").stdout.strip()
     (place / ".git" / "objects" / "info" / "alternates").write_text(f"{objects}\n")
     for name, value in (("gc.auto", "0"), ("core.autocrlf", "false"), ("advice.detachedHead", "false")):
-        run_git(place, "config", name, value)
-    full = run_git(place, "rev-parse", "--verify", f"{commit}^{{commit}}").stdout.strip()
+        git(place, "config", name, value)
+    full = git(place, "rev-parse", "--verify", f"{commit}^{{commit}}").stdout.strip()
     (place / ".git" / "HEAD").write_text(f"{full}\n")
     return _write_files(place, full)
 
 
 def move_to(place: Path, commit: str) -> list[str]:
     """Move a checkout made by `check_out` to another commit, touching only what differs."""
-    before = run_git(place, "rev-parse", "HEAD").stdout.strip()
-    gone = _names(place, "diff", "--name-only", "--diff-filter=D", "--no-renames", "-z", before, commit)
-    for name in gone:
+    before = git(place, "rev-parse", "HEAD").stdout.strip()
+    for name in _differing(place, "D", before, commit):
         (place / name).unlink(missing_ok=True)
-    full = run_git(place, "rev-parse", "--verify", f"{commit}^{{commit}}").stdout.strip()
+    full = git(place, "rev-parse", "--verify", f"{commit}^{{commit}}").stdout.strip()
     (place / ".git" / "HEAD").write_text(f"{full}\n")
-    differing = _names(place, "diff", "--name-only", "--diff-filter=d", "--no-renames", "-z", before, commit)
-    return _write_files(place, full, differing)
+    return _write_files(place, full, _differing(place, "d", before, commit))
 
 
 def _write_files(place: Path, commit: str, only: list[str] | None = None) -> list[str]:
-    run_git(place, "read-tree", commit)
+    git(place, "read-tree", commit)
     missing = _missing(place, commit)
     if missing:
         names = "".join(f"{name}\0" for name in missing)
-        run_git(place, "update-index", "--skip-worktree", "-z", "--stdin", given=names)
+        git(place, "update-index", "--skip-worktree", "-z", "--stdin", given=names)
     if only is None:
-        run_git(place, "checkout-index", "-a", "-f", "-q", "-u")
+        git(place, "checkout-index", "-a", "-f", "-q", "-u")
     elif wanted := [name for name in only if name not in missing]:
         names = "".join(f"{name}\0" for name in wanted)
-        run_git(place, "checkout-index", "-f", "-q", "-u", "-z", "--stdin", given=names)
+        git(place, "checkout-index", "-f", "-q", "-u", "-z", "--stdin", given=names)
     return sorted(missing)
 
 
 def _missing(place: Path, commit: str) -> set[str]:
     """Files whose blob the clone lacks (a partial clone)."""
     found = set()
-    for entry in run_git(place, "ls-tree", "-r", "-l", "-z", commit).stdout.split("\0"):
+    for entry in git(place, "ls-tree", "-r", "-l", "-z", commit).stdout.split("\0"):
         about, _, name = entry.partition("\t")
         fields = about.split()
         if len(fields) == 4 and fields[1] == "blob" and not fields[3].isdigit():
@@ -123,11 +121,14 @@ def _missing(place: Path, commit: str) -> set[str]:
     return found
 
 
-def _names(place: Path, *args: str) -> list[str]:
-    return [name for name in run_git(place, *args).stdout.split("\0") if name]
+def _differing(place: Path, status: str, before: str, after: str) -> list[str]:
+    """The paths that differ between two commits with this `--diff-filter`: `D` deleted, `d` all others."""
+    chosen = f"--diff-filter={status}"
+    listed = git(place, "diff", "--name-only", chosen, "--no-renames", "-z", before, after).stdout
+    return [name for name in listed.split("\0") if name]
 
 
-def run_git(
+def git(
     place: Path, *args: str, check: bool = True, given: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     """Git at `place`, without hooks and without a network fetch of missing objects."""

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codenib.core.source import Level, Mark
-from codenib.evals.data.clones import run_git
+from codenib.evals.data.clones import git
 from codenib.evals.runs import Record
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
@@ -25,7 +25,7 @@ MOST_BLOCKS = 10  # the paper's
 MOST_FILES = 10
 LEAST_WORDS = 6  # a message with fewer is no question
 _TRAILER = re.compile(
-    r"^(Signed-off-by|Co-authored-by|Reviewed-by|Change-Id|Reviewed-on|PR-URL|Refs?|Fix(es)?|Closes?):.*$",
+    r"^(Signed-off-by|Co-authored-by|Reviewed-by|CommitChange-Id|Reviewed-on|PR-URL|Refs?|Fix(es)?|Closes?):.*$",
     re.M | re.I,
 )
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -42,7 +42,7 @@ class Rejected(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CommitChange:
     """One file of a commit, with the lines that it lost, in the numbers of the file before."""
 
     path: str
@@ -51,42 +51,42 @@ class Change:
 
 
 @dataclass
-class Quality:
-    """What became of the commits that were looked at."""
+class RowQuality:
+    """How many commits were examined, how many rows they gave, and why the others gave none."""
 
-    seen: int = 0
-    kept: int = 0
+    commits: int = 0
+    rows: int = 0
     rejected: Counter[str] = field(default_factory=Counter)
     moved: int = 0  # targets that stand on other lines in the question's commit than in the fix's parent
 
 
-def rows_of(clone: Path, repo: str, revision: str, wanted: int, quality: Quality) -> Iterator[Record]:
+def rows_of(clone: Path, repo: str, revision: str, wanted: int, quality: RowQuality) -> Iterator[Record]:
     """Rows from first-parent commits, newest first, until there are enough."""
-    log = run_git(clone, "log", "--first-parent", "--no-merges", "--format=%H", revision).stdout.split()
+    log = git(clone, "log", "--first-parent", "--no-merges", "--format=%H", revision).stdout.split()
     for commit in log:
-        if quality.kept >= wanted:
+        if quality.rows >= wanted:
             return
-        quality.seen += 1
+        quality.commits += 1
         try:
             row = row_of(clone, repo, commit, quality)
         except Rejected as reason:
             quality.rejected[str(reason)] += 1
             continue
-        quality.kept += 1
+        quality.rows += 1
         yield row
 
 
 def row_of(
-    clone: Path, repo: str, commit: str, quality: Quality, *, asked: str = "", base: str = ""
+    clone: Path, repo: str, commit: str, quality: RowQuality, *, asked: str = "", base: str = ""
 ) -> Record:
     """The row of one commit; `Rejected` when it makes none.
 
     `asked` is an issue's text instead of the commit's message, `base` the commit that it was written at.
     """
-    parent = run_git(clone, "rev-parse", "--verify", "-q", f"{commit}^", check=False).stdout.strip()
+    parent = git(clone, "rev-parse", "--verify", "-q", f"{commit}^", check=False).stdout.strip()
     if not parent:
         raise Rejected("no parent")
-    query = asked or question(run_git(clone, "log", "-1", "--format=%B", commit).stdout)
+    query = asked or question(git(clone, "log", "-1", "--format=%B", commit).stdout)
     if len(query.split()) < LEAST_WORDS:
         raise Rejected("the message is too short")
     changes = [change for change in changes_of(clone, parent, commit) if _is_source(change.path)]
@@ -129,12 +129,12 @@ def question(message: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
-def changes_of(clone: Path, parent: str, commit: str) -> list[Change]:
+def changes_of(clone: Path, parent: str, commit: str) -> list[CommitChange]:
     """The files of a commit with the old lines of each hunk; a pure insertion touches the line before it."""
-    out = run_git(
+    out = git(
         clone, "diff", "--no-renames", "--unified=0", "--no-color", "--no-ext-diff", "-a", parent, commit
     ).stdout
-    found: list[Change] = []
+    found: list[CommitChange] = []
     for part in re.split(r"^diff --git ", out, flags=re.M)[1:]:
         head, _, _ = part.partition("\n@@")
         status = "A" if "\nnew file" in head else "D" if "\ndeleted file" in head else "M"
@@ -147,11 +147,11 @@ def changes_of(clone: Path, parent: str, commit: str) -> list[Change]:
             if hunk:
                 start, count = int(hunk[1]), int(hunk[2] or 1)
                 lines.append((start, start + max(count, 1) - 1))
-        found.append(Change(name[1], status, tuple(lines)))
+        found.append(CommitChange(name[1], status, tuple(lines)))
     return found
 
 
-def blocks_of(clone: Path, parent: str, commit: str, change: Change) -> list[Record]:
+def blocks_of(clone: Path, parent: str, commit: str, change: CommitChange) -> list[Record]:
     """Outermost functions before the commit that a hunk touches and whose text changed, or that are gone."""
     old = _functions(clone, parent, change.path)
     new = _functions(clone, commit, change.path) if change.status == "M" else {}
@@ -168,7 +168,9 @@ def blocks_of(clone: Path, parent: str, commit: str, change: Change) -> list[Rec
     return sorted(blocks, key=lambda block: (str(block["path"]), int(str(block["start_line"]))))
 
 
-def moved_to(clone: Path, base: str, path: str, blocks: Sequence[Record], quality: Quality) -> list[Record]:
+def moved_to(
+    clone: Path, base: str, path: str, blocks: Sequence[Record], quality: RowQuality
+) -> list[Record]:
     """The same functions where they stand at `base`; those that are not there yet are no targets."""
     there = _functions(clone, base, path)
     found = []
@@ -186,7 +188,7 @@ Function = tuple[int, int, str]
 
 def _functions(clone: Path, commit: str, path: str) -> dict[str, list[Function]]:
     """Lines and digest of the outermost callables of a file, by symbol."""
-    done = run_git(clone, "cat-file", "blob", f"{commit}:{path}", check=False)
+    done = git(clone, "cat-file", "blob", f"{commit}:{path}", check=False)
     if done.returncode != 0:
         raise Rejected("a source file is not in the clone")
     data = done.stdout.encode("utf-8", "surrogateescape")
@@ -231,7 +233,7 @@ def check_rows(rows: Sequence[Record], clone: Path) -> list[str]:
     for row in rows:
         if not row["gold_files"] or not row["gold_blocks"]:
             wrong.append(f"{row['id']}: no targets")
-        listed = run_git(clone, "ls-tree", "-r", "--name-only", "-z", row["base_commit"]).stdout.split("\0")
+        listed = git(clone, "ls-tree", "-r", "--name-only", "-z", row["base_commit"]).stdout.split("\0")
         missing = set(row["gold_files"]) - set(listed)
         wrong += [f"{row['id']}: {path} is not in the snapshot" for path in sorted(missing)]
         for block in row["gold_blocks"]:

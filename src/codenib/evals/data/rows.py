@@ -10,7 +10,7 @@ from typing import TypeVar
 import msgspec
 
 from codenib.core.errors import InputError
-from codenib.evals.metrics.scoring import Block
+from codenib.evals.metrics.scoring import SourceBlock
 
 
 class GoldBlock(msgspec.Struct, frozen=True):
@@ -39,8 +39,8 @@ class LocalizeRow(msgspec.Struct, frozen=True):
         return self.repo.lower()
 
     @property
-    def targets(self) -> list[Block]:
-        return [Block(each.path, each.start_line, each.end_line) for each in self.gold_blocks]
+    def targets(self) -> list[SourceBlock]:
+        return [SourceBlock(each.path, each.start_line, each.end_line) for each in self.gold_blocks]
 
 
 class Transition(msgspec.Struct, frozen=True, rename={"start": "from", "goal": "to"}):

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.core.source import Level
-from codenib.evals.data.clones import run_git
+from codenib.evals.data.clones import git
 from codenib.evals.data.history_rows import NOT_SOURCE, group_of, last_line
 from codenib.evals.runs import Record
 from codenib.units.extract import extract
@@ -45,7 +45,7 @@ class Anchor:
 
 def synthesize(clone: Path, repo: str, revision: str, seed: int) -> list[Record]:
     """Up to fifteen rows of one snapshot; same snapshot and seed, same rows."""
-    commit = run_git(clone, "rev-parse", "--verify", f"{revision}^{{commit}}").stdout.strip()
+    commit = git(clone, "rev-parse", "--verify", f"{revision}^{{commit}}").stdout.strip()
     found = list(anchors_of(clone, commit))
     often = Counter(anchor.description for anchor in found)
     anchors = [anchor for anchor in found if often[anchor.description] == 1]  # else it has two answers
@@ -63,11 +63,11 @@ def synthesize(clone: Path, repo: str, revision: str, seed: int) -> list[Record]
 
 def anchors_of(clone: Path, commit: str) -> Iterator[Anchor]:
     """Functions outside tests that are long enough and say what they do."""
-    listed = run_git(clone, "ls-tree", "-r", "--name-only", "-z", commit).stdout.split("\0")
+    listed = git(clone, "ls-tree", "-r", "--name-only", "-z", commit).stdout.split("\0")
     for path in listed:
         if not group_of(path) or marks_of(path) & NOT_SOURCE:
             continue
-        done = run_git(clone, "cat-file", "blob", f"{commit}:{path}", check=False)
+        done = git(clone, "cat-file", "blob", f"{commit}:{path}", check=False)
         if done.returncode != 0:
             continue
         units = extract(done.stdout.encode("utf-8", "surrogateescape"), language_hint(path))

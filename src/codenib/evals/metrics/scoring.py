@@ -15,7 +15,7 @@ Place = tuple[str, int]  # path and start line
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class SourceBlock:
     """A range of lines in a file, 1-based and inclusive, as an answer or as a target."""
 
     path: str
@@ -24,7 +24,7 @@ class Block:
     symbol: str = ""
     level: str = ""
 
-    def overlaps(self, other: Block) -> bool:
+    def overlaps(self, other: SourceBlock) -> bool:
         """Same path and at least one line in common."""
         return (
             self.path == other.path
@@ -59,14 +59,14 @@ def reciprocal_rank(returned: Sequence[T], targets: Iterable[T]) -> float:
     return next((1 / place for place, item in enumerate(distinct(returned), 1) if item in wanted), 0.0)
 
 
-def block_recall(returned: Sequence[Block], targets: Sequence[Block], k: int) -> float:
+def block_recall(returned: Sequence[SourceBlock], targets: Sequence[SourceBlock], k: int) -> float:
     """Share of the target blocks that overlap one of the first `k` distinct blocks returned."""
     wanted = _some(set(targets))
     kept = distinct(returned)[:k]
     return sum(any(block.overlaps(target) for block in kept) for target in wanted) / len(wanted)
 
 
-def callable_recall(returned: Sequence[Block], targets: Sequence[Block], k: int) -> float:
+def callable_recall(returned: Sequence[SourceBlock], targets: Sequence[SourceBlock], k: int) -> float:
     """As `block_recall`, but only callables (L2) can cover: a whole class or file does not."""
     kept = distinct(returned)[:k]
     return block_recall([block for block in kept if block.level in ("", "L2")], targets, k)
@@ -88,16 +88,16 @@ def navigation_match(static: Iterable[Place], live: Iterable[Place]) -> bool:
     return normalized(static) == normalized(live)
 
 
-def committed(answers: Sequence[Block]) -> list[Block]:
+def committed(answers: Sequence[SourceBlock]) -> list[SourceBlock]:
     """The spans that an answer commits to: later ones that overlap an earlier one are dropped."""
-    kept: list[Block] = []
+    kept: list[SourceBlock] = []
     for answer in answers:
         if not any(answer.overlaps(before) for before in kept):
             kept.append(answer)
     return kept
 
 
-def answer_recall(answers: Sequence[Block], targets: Sequence[Block], k: int) -> float:
+def answer_recall(answers: Sequence[SourceBlock], targets: Sequence[SourceBlock], k: int) -> float:
     """Share of the targets that one of the first `k` committed spans overlaps; 0 for no usable answer."""
     wanted = _some(set(targets))
     kept = committed(answers)[:k]
@@ -105,14 +105,14 @@ def answer_recall(answers: Sequence[Block], targets: Sequence[Block], k: int) ->
 
 
 @dataclass(frozen=True, slots=True)
-class Invocation:
+class ModelCall:
     """One call of a model, with the tokens that its provider reports."""
 
     prompt_tokens: int
     completion_tokens: int
 
 
-def trajectory_tokens(invocations: Iterable[Invocation]) -> int:
+def trajectory_tokens(invocations: Iterable[ModelCall]) -> int:
     """Prompt and completion tokens of every call, answer-format calls included."""
     return sum(each.prompt_tokens + each.completion_tokens for each in invocations)
 

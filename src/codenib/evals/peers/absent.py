@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.core.errors import ProviderError
-from codenib.evals.peers.peer import Ranked, Spent
+from codenib.evals.peers.peer import PeerAnswer, Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,5 +28,5 @@ class Absent:
     def update(self, checkout: Path, state: Path) -> Spent:
         raise ProviderError(f"{self.name}: {self.why}")
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked:
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer:
         raise ProviderError(f"{self.name}: {self.why}")

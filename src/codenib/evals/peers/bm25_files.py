@@ -10,8 +10,8 @@ import sys
 from collections import Counter, defaultdict
 from pathlib import Path
 
-from codenib.evals.metrics.scoring import Block
-from codenib.evals.peers.peer import Ranked, Spent, spend
+from codenib.evals.metrics.scoring import SourceBlock
+from codenib.evals.peers.peer import PeerAnswer, Spent, spend
 
 K1, B = 1.2, 0.75
 _MOST_BYTES = 1_000_000
@@ -44,10 +44,10 @@ class Bm25Files:
         """There is no other way than to count again."""
         return self._run("build", checkout, state, "")
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked:
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer:
         spent = self._run(f"ask {2 * k}", checkout, state, query)
-        blocks = tuple(Block(path, 1, lines, level="L0") for path, lines in json.loads(spent.output))
-        return Ranked(blocks, "\n".join(b.path for b in blocks[:k]), spent.seconds, spent.memory_mb)
+        blocks = tuple(SourceBlock(path, 1, lines, level="L0") for path, lines in json.loads(spent.output))
+        return PeerAnswer(blocks, "\n".join(b.path for b in blocks[:k]), spent.seconds, spent.memory_mb)
 
     def _run(self, what: str, checkout: Path, state: Path, given: str) -> Spent:
         command = [sys.executable, "-P", "-m", "codenib.evals.peers.bm25_files", *what.split()]

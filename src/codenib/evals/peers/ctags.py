@@ -6,9 +6,9 @@ import json
 import shutil
 from pathlib import Path
 
-from codenib.evals.metrics.scoring import Block
-from codenib.evals.peers.peer import Ranked, Spent, spend
-from codenib.evals.studies.context.agent import keywords
+from codenib.evals.data.keywords import keywords
+from codenib.evals.metrics.scoring import SourceBlock
+from codenib.evals.peers.peer import PeerAnswer, Spent, spend
 
 
 class Ctags:
@@ -35,11 +35,11 @@ class Ctags:
         """It has no update: the tags are made again."""
         return self.build(checkout, state)
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked:
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer:
         wanted = {word: place for place, word in enumerate(keywords(query))}
         patterns = [part for word in wanted for part in ("-e", f'"name": "{word}"')]
         if not patterns:
-            return Ranked((), "", 0.0, 0.0)
+            return PeerAnswer((), "", 0.0, 0.0)
         spent = spend(["grep", "-F", *patterns, str(state / "tags.jsonl")], good=(0, 1))
         found = []
         for row in spent.output.splitlines():
@@ -49,6 +49,6 @@ class Ctags:
                 found.append((place, tag["path"].removeprefix("./"), tag["line"], tag))
         blocks, texts = [], []
         for _, path, line, tag in sorted(found, key=lambda each: each[:3]):
-            blocks.append(Block(path, line, tag.get("end", line), tag["name"]))
+            blocks.append(SourceBlock(path, line, tag.get("end", line), tag["name"]))
             texts.append(f"{path}:{line} {tag.get('kind', '')} {tag['name']}")
-        return Ranked(tuple(blocks[: 4 * k]), "\n".join(texts[:k]), spent.seconds, spent.memory_mb)
+        return PeerAnswer(tuple(blocks[: 4 * k]), "\n".join(texts[:k]), spent.seconds, spent.memory_mb)

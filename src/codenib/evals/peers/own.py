@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 from codenib import __version__
-from codenib.evals.metrics.scoring import Block
-from codenib.evals.peers.peer import Ranked, Spent, spend
+from codenib.evals.metrics.scoring import SourceBlock
+from codenib.evals.peers.peer import PeerAnswer, Spent, spend
 
 _RUN = (sys.executable, "-P", "-m", "codenib")
 
@@ -31,22 +32,24 @@ class Own:
 
     def build(self, checkout: Path, state: Path) -> Spent:
         views = "lexical" if self._route == "lexical" else "lexical,dense"
-        return self._run(checkout, state, "index", "--views", views)
+        return self._run(checkout, state, ["index", "--views", views])
 
     def update(self, checkout: Path, state: Path) -> Spent:
-        return self._run(checkout, state, "update")
+        return self._run(checkout, state, ["update"])
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked:
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer:
         # A query that starts with a dash is not an option.
-        spent = self._run(checkout, state, "search", "-k", str(k), "--route", self._route, "--", query)
+        words = ["search", "-k", str(k), "--route", self._route, "--", query]
+        spent = self._run(checkout, state, words)
         items = json.loads(spent.output)["results"]
         blocks = [
-            Block(each["path"], each["start_line"], each["end_line"], each["symbol"], each["level"])
+            SourceBlock(each["path"], each["start_line"], each["end_line"], each["symbol"], each["level"])
             for each in items
         ]
         text = "\n".join(f"{b.path}:{b.start_line}-{b.end_line} {b.symbol}" for b in blocks)
-        return Ranked(tuple(blocks), text, spent.seconds, spent.memory_mb)
+        return PeerAnswer(tuple(blocks), text, spent.seconds, spent.memory_mb)
 
-    def _run(self, checkout: Path, state: Path, command: str, *words: str) -> Spent:
+    def _run(self, checkout: Path, state: Path, words: Sequence[str]) -> Spent:
+        command, *options = words
         environment = {"CODENIB_HOME": str(state)}
-        return spend([*_RUN, "-C", str(checkout), command, "--json", *words], environment=environment)
+        return spend([*_RUN, "-C", str(checkout), command, "--json", *options], environment=environment)

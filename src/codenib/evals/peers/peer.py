@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from codenib.core.errors import ProviderError
-from codenib.evals.metrics.scoring import Block
+from codenib.evals.metrics.scoring import SourceBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class Spent:
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class PeerAnswer:
     """A peer's answer, best first, and the text that an agent would be given for it."""
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[SourceBlock, ...]
     text: str
     seconds: float
     memory_mb: float
@@ -53,7 +53,7 @@ class Peer(Protocol):
     def update(self, checkout: Path, state: Path) -> Spent:
         """Bring that up to date after a file changed."""
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked: ...
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer: ...
 
 
 NOTHING = Spent(0.0, 0.0, "")

@@ -9,9 +9,9 @@ import sys
 from collections import defaultdict
 from pathlib import Path
 
-from codenib.evals.metrics.scoring import Block
-from codenib.evals.peers.peer import NOTHING, Ranked, Spent, spend
-from codenib.evals.studies.context.agent import keywords
+from codenib.evals.data.keywords import keywords
+from codenib.evals.metrics.scoring import SourceBlock
+from codenib.evals.peers.peer import NOTHING, PeerAnswer, Spent, spend
 
 WORDS = 12
 _NEAR = 10  # lines around a hit
@@ -32,10 +32,10 @@ class Ripgrep:
     def update(self, checkout: Path, state: Path) -> Spent:
         return NOTHING
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked:
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer:
         words = keywords(query)[:WORDS]
         if not words:
-            return Ranked((), "", 0.0, 0.0)
+            return PeerAnswer((), "", 0.0, 0.0)
         patterns = [part for word in words for part in ("-e", word)]
         spent = spend(
             [self._program(), "--json", "-F", "-w", "--max-count", "200", *patterns, "."],
@@ -58,15 +58,15 @@ class Ripgrep:
             rare = math.log(1 + len(files) / len(found))
             for path, lines in found.items():
                 scores[path] += rare * (1 + math.log(len(lines)))
-        blocks: list[Block] = []
+        blocks: list[SourceBlock] = []
         shown: list[str] = []
         for path in sorted(scores, key=lambda name: (-scores[name], name))[: k * 2]:
             rarest = min((found for found in hits.values() if path in found), key=len)
             line = rarest[path][0]
-            blocks.append(Block(path, max(1, line - _NEAR), line + _NEAR))
+            blocks.append(SourceBlock(path, max(1, line - _NEAR), line + _NEAR))
             shown.append(f"{path}:{line}: {texts[(path, line)]}")
         text = "\n".join(shown[:k])
-        return Ranked(tuple(blocks), text, spent.seconds, spent.memory_mb)
+        return PeerAnswer(tuple(blocks), text, spent.seconds, spent.memory_mb)
 
     def _program(self) -> str:
         beside = Path(sys.executable).parent / "rg"

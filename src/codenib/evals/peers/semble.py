@@ -9,8 +9,8 @@ import json
 import os
 from pathlib import Path
 
-from codenib.evals.metrics.scoring import Block
-from codenib.evals.peers.peer import NOTHING, Ranked, Spent, spend
+from codenib.evals.metrics.scoring import SourceBlock
+from codenib.evals.peers.peer import NOTHING, PeerAnswer, Spent, spend
 
 PYTHON = "CODENIB_SEMBLE_PYTHON"
 _CODE = """
@@ -39,12 +39,12 @@ class Semble:
     def update(self, checkout: Path, state: Path) -> Spent:
         return NOTHING
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked:
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer:
         spent = spend([os.environ[PYTHON], "-c", _CODE, str(checkout), str(2 * k)], given=query)
         rows = json.loads(spent.output.strip().splitlines()[-1])
         blocks = tuple(
-            Block(os.path.relpath(path, checkout) if Path(path).is_absolute() else path, start, end)
+            SourceBlock(os.path.relpath(path, checkout) if Path(path).is_absolute() else path, start, end)
             for path, start, end, _ in rows
         )
         text = "\n".join(f"{path}:{start}-{end}\n{content}" for path, start, end, content in rows[:k])
-        return Ranked(blocks, text, spent.seconds, spent.memory_mb)
+        return PeerAnswer(blocks, text, spent.seconds, spent.memory_mb)

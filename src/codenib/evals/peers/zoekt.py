@@ -6,15 +6,15 @@ import re
 import shutil
 from pathlib import Path
 
-from codenib.evals.metrics.scoring import Block
-from codenib.evals.peers.peer import Ranked, Spent, spend
-from codenib.evals.studies.context.agent import keywords
+from codenib.evals.data.keywords import keywords
+from codenib.evals.metrics.scoring import SourceBlock
+from codenib.evals.peers.peer import PeerAnswer, Spent, spend
 
 WORDS = 8
 _LINE = re.compile(r"^(?P<path>[^:]+):(?P<line>\d+):(?P<text>.*)$")
 
 
-class Zoekt:
+class ZoektPeer:
     name = "zoekt"
 
     def missing(self) -> str:
@@ -31,16 +31,16 @@ class Zoekt:
         """`zoekt-index` writes its shards again."""
         return self.build(checkout, state)
 
-    def ask(self, checkout: Path, state: Path, query: str, k: int) -> Ranked:
+    def ask(self, checkout: Path, state: Path, query: str, k: int) -> PeerAnswer:
         words = keywords(query)[:WORDS]
         if not words:
-            return Ranked((), "", 0.0, 0.0)
+            return PeerAnswer((), "", 0.0, 0.0)
         spent = spend(["zoekt", "-index_dir", str(state), f"({' or '.join(words)})"], good=(0, 1))
         blocks, texts = [], []
         for row in spent.output.splitlines():
             found = _LINE.match(row)
             if found:
                 line = int(found["line"])
-                blocks.append(Block(found["path"], max(1, line - 10), line + 10))
+                blocks.append(SourceBlock(found["path"], max(1, line - 10), line + 10))
                 texts.append(row[:200])
-        return Ranked(tuple(blocks[: 10 * k]), "\n".join(texts[:k]), spent.seconds, spent.memory_mb)
+        return PeerAnswer(tuple(blocks[: 10 * k]), "\n".join(texts[:k]), spent.seconds, spent.memory_mb)

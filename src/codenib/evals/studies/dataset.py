@@ -15,16 +15,16 @@ from codenib.core.errors import InputError
 from codenib.evals.data.history_rows import (
     MOST_BLOCKS,
     MOST_FILES,
-    Quality,
     Rejected,
+    RowQuality,
     check_rows,
     row_of,
     rows_of,
 )
 from codenib.evals.data.synthesis import BUDGET, synthesize
-from codenib.evals.options import Common, study_options
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.report import Report, table
-from codenib.evals.runs import Record, Run
+from codenib.evals.runs import Record, StudyRun
 
 
 class _Issue(msgspec.Struct):
@@ -43,38 +43,40 @@ class _Issue(msgspec.Struct):
 @click.option(
     "--issues", type=click.Path(path_type=Path), help="JSON Lines of {repo, query, fix, base_commit}."
 )
-def command(common: Common, kind: Literal["base", "synthesis"], revision: str, issues: Path | None) -> None:
+def command(
+    common: StudyOptions, kind: Literal["base", "synthesis"], revision: str, issues: Path | None
+) -> None:
     """Make localization rows from git histories: `--repo` names clones, paths or URLs."""
     asked = _issues(issues) if issues else []
     repos = common.repos or tuple(dict.fromkeys(issue.repo for issue in asked))
     if not repos:
         raise InputError("no repository is named", hint="--repo OWNER/NAME, or --issues FILE")
     wanted = common.per_repo or common.limit or 20
-    run = Run(
+    run = StudyRun(
         common.out, "dataset", common.settings(kind=kind, at=revision, issues=len(asked), wanted=wanted)
     )
-    quality, wrong, made = Quality(), [], []
+    quality, wrong, rows = RowQuality(), [], []
     for repo in repos:
         clone = common.clones.find(repo)
         name = repo if "://" not in repo and not Path(repo).is_absolute() else clone.name
         if asked:
             mine = _from_issues(asked, repo, clone, quality)
         elif kind == "base":
-            here = Quality()
+            here = RowQuality()
             mine = list(rows_of(clone, name, revision, wanted, here))
             _add(quality, here)
         else:
             mine = synthesize(clone, name, revision, common.seed)[:wanted]
-            quality.kept += len(mine)
+            quality.rows += len(mine)
         wrong += check_rows(mine, clone)
-        made += mine
+        rows += mine
         common.note(f"{repo}: {len(mine)} rows")
-    made = made[: common.limit]
-    for row in made:
+    rows = rows[: common.limit]
+    for row in rows:
         run.once("row", row["id"], lambda: row)  # noqa: B023 - called at once
-    run.write("rows.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in made))
-    report, summary = _report(made, quality, wrong, kind)
-    shown = table(["language", "rows"], Counter(row["language"] for row in made).most_common())
+    run.write("rows.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+    report, summary = _report(rows, quality, wrong, kind)
+    shown = table(["language", "rows"], Counter(row["language"] for row in rows).most_common())
     common.finish(run, summary, report, f"{shown}\n\n{run.folder / 'rows.jsonl'}")
 
 
@@ -86,28 +88,28 @@ def _issues(file: Path) -> list[_Issue]:
         raise InputError(f"{file}: {error}", hint="JSON Lines of {repo, query, fix, base_commit}") from error
 
 
-def _from_issues(issues: list[_Issue], repo: str, clone: Path, quality: Quality) -> list[Record]:
+def _from_issues(issues: list[_Issue], repo: str, clone: Path, quality: RowQuality) -> list[Record]:
     rows = []
     for issue in issues:
         if issue.repo != repo:
             continue
-        quality.seen += 1
+        quality.commits += 1
         try:
             rows.append(row_of(clone, repo, issue.fix, quality, asked=issue.query, base=issue.base_commit))
-            quality.kept += 1
+            quality.rows += 1
         except Rejected as reason:
             quality.rejected[str(reason)] += 1
     return rows
 
 
-def _add(total: Quality, more: Quality) -> None:
-    total.seen += more.seen
-    total.kept += more.kept
+def _add(total: RowQuality, more: RowQuality) -> None:
+    total.commits += more.commits
+    total.rows += more.rows
     total.moved += more.moved
     total.rejected.update(more.rejected)
 
 
-def _report(rows: list[Record], quality: Quality, wrong: list[str], kind: str) -> tuple[Report, Record]:
+def _report(rows: list[Record], quality: RowQuality, wrong: list[str], kind: str) -> tuple[Report, Record]:
     base = (
         "A row is a commit's message (or an issue's text) with the files and functions that the "
         "commit changed, "
@@ -165,7 +167,7 @@ def _report(rows: list[Record], quality: Quality, wrong: list[str], kind: str) -
         report.left_out.append("Reasoning and traversal questions: they need a model or a graph.")
     return report, {
         "rows": len(rows),
-        "seen": quality.seen,
+        "seen": quality.commits,
         "rejected": dict(quality.rejected),
         "moved": quality.moved,
         "errors": wrong,

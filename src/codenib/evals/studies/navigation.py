@@ -22,10 +22,10 @@ from codenib.core.views import Status, ViewKind
 from codenib.evals.data.clones import check_out
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import navigation_match, normalized
-from codenib.evals.options import Common, study_options
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.drawing import canvas, cumulative, pairs, plain_ticks
 from codenib.evals.reports.report import Report, seconds, table
-from codenib.evals.runs import Record, Run
+from codenib.evals.runs import Record, StudyRun
 from codenib.manifest.store import Store
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate
@@ -42,7 +42,7 @@ _SHOWN = 4
 @click.command("navigation")
 @study_options()
 @click.option("--positions", default=POSITIONS, show_default=True, help="Positions per snapshot.")
-def command(common: Common, positions: int) -> None:
+def command(common: StudyOptions, positions: int) -> None:
     """Static against live definitions and references: match rates and conditional latency (Q3)."""
     assert common.rows is not None
     rows = chosen_rows(
@@ -51,7 +51,7 @@ def command(common: Common, positions: int) -> None:
         limit=common.limit,
         per_repo=common.per_repo or 1,
     )
-    run = Run(common.out, "navigation", common.settings(rows=digest_of(rows), positions=positions))
+    run = StudyRun(common.out, "navigation", common.settings(rows=digest_of(rows), positions=positions))
     run.use_state(common.home)
     for done, row in enumerate(rows, 1):
         if f"{row.id}|snapshot" not in run:
@@ -63,7 +63,7 @@ def command(common: Common, positions: int) -> None:
     common.finish(run, summary, report, table(["requests", "count", "match", "limited"], shown))
 
 
-def _snapshot(common: Common, run: Run, row: LocalizeRow, wanted: int) -> Record:
+def _snapshot(common: StudyOptions, run: StudyRun, row: LocalizeRow, wanted: int) -> Record:
     """Check the commit out, make its graph, ask both providers; a summary of what happened."""
     about = {"row": row.id, "repo": row.cluster, "language": row.language}
     place = common.out / "checkouts" / row.id
@@ -201,7 +201,7 @@ def category(record: Record) -> str:
 
 
 def _report(
-    run: Run, rows: Sequence[LocalizeRow], requests: Sequence[Record], figures: Path
+    run: StudyRun, rows: Sequence[LocalizeRow], requests: Sequence[Record], figures: Path
 ) -> tuple[Report, Record]:
     report = Report(
         "Navigation: the static graph against live language servers",

@@ -12,10 +12,10 @@ from statistics import mean, median
 import click
 
 from codenib.core.errors import CodenibError, InputError
-from codenib.evals.data.clones import check_out, run_git
+from codenib.evals.data.clones import check_out, git
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import block_recall, recall
-from codenib.evals.options import Common, study_options
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.peers.absent import Absent
 from codenib.evals.peers.bm25_files import Bm25Files
 from codenib.evals.peers.ctags import Ctags
@@ -23,10 +23,10 @@ from codenib.evals.peers.own import Own
 from codenib.evals.peers.peer import Peer, folder_mb
 from codenib.evals.peers.ripgrep import Ripgrep
 from codenib.evals.peers.semble import Semble
-from codenib.evals.peers.zoekt import Zoekt
+from codenib.evals.peers.zoekt import ZoektPeer
 from codenib.evals.reports.drawing import canvas, operating_points
 from codenib.evals.reports.report import Report, table
-from codenib.evals.runs import Record, Run
+from codenib.evals.runs import Record, StudyRun
 from codenib.serving.context.tokens import count
 from codenib.units.languages import language_hint
 
@@ -37,7 +37,7 @@ PEERS: tuple[Peer, ...] = (
     Ripgrep(),
     Bm25Files(),
     Ctags(),
-    Zoekt(),
+    ZoektPeer(),
     Semble(),
     Absent(
         "reference implementation",
@@ -50,7 +50,7 @@ PEERS: tuple[Peer, ...] = (
 @click.command("peers")
 @study_options()
 @click.option("--peer", "names", multiple=True, help="Only peers whose name holds this.")
-def command(common: Common, names: tuple[str, ...]) -> None:
+def command(common: StudyOptions, names: tuple[str, ...]) -> None:
     """Other tools on the same rows and repositories, by the same scorer."""
     assert common.rows is not None
     rows = chosen_rows(
@@ -62,7 +62,7 @@ def command(common: Common, names: tuple[str, ...]) -> None:
     lacking = {peer.name: why for peer in chosen if (why := peer.missing())}
     running = [peer for peer in chosen if peer.name not in lacking]
     settings = common.settings(rows=digest_of(rows), peers=[peer.name for peer in running])
-    run = Run(common.out, "peers", settings)
+    run = StudyRun(common.out, "peers", settings)
     for done, row in enumerate(rows, 1):
         if any(_key(row, peer) not in run for peer in running):
             _row(common, run, row, running)
@@ -70,7 +70,9 @@ def command(common: Common, names: tuple[str, ...]) -> None:
     records = [each for each in run.records("peer") if "error" not in each]
     errors = [each for each in run.records("peer") if "error" in each]
     versions = {peer.name: peer.version() for peer in running}
-    report, summary = _report(rows, records, errors, versions, lacking, common.out / "figures")
+    report, summary = _report(
+        rows, records, errors=errors, versions=versions, lacking=lacking, figures=common.out / "figures"
+    )
     shown = [[name, *cells] for name, cells in summary["table"].items()]
     common.finish(run, summary, report, table(_HEADS, shown))
 
@@ -79,7 +81,7 @@ def _key(row: LocalizeRow, peer: Peer) -> str:
     return f"{row.id}|{peer.name}"
 
 
-def _row(common: Common, run: Run, row: LocalizeRow, peers: Sequence[Peer]) -> None:
+def _row(common: StudyOptions, run: StudyRun, row: LocalizeRow, peers: Sequence[Peer]) -> None:
     place = common.out / "checkouts" / row.id
     shutil.rmtree(place, ignore_errors=True)
     try:
@@ -99,7 +101,7 @@ def _row(common: Common, run: Run, row: LocalizeRow, peers: Sequence[Peer]) -> N
                 run.add("peer", _key(row, peer), {**about, "error": said[-200:]})
             finally:
                 shutil.rmtree(state, ignore_errors=True)
-                run_git(place, "checkout-index", "-a", "-f", "-q")
+                git(place, "checkout-index", "-a", "-f", "-q")
     except CodenibError as error:
         common.note(f"{row.id}: {error.message}")
     finally:
@@ -135,7 +137,7 @@ def _measure(peer: Peer, row: LocalizeRow, checkout: Path, state: Path) -> Recor
 
 def _edit(checkout: Path) -> str:
     """Append a comment to the first source file; its name."""
-    listed = run_git(checkout, "ls-files", "-z").stdout.split("\0")
+    listed = git(checkout, "ls-files", "-z").stdout.split("\0")
     marks = {"python": "#", "go": "//", "rust": "//", "c": "//", "cpp": "//", "javascript": "//"}
     for name in sorted(filter(None, listed)):
         mark = marks.get(language_hint(name))
@@ -155,6 +157,7 @@ _HEADS = [
 def _report(
     rows: Sequence[LocalizeRow],
     records: Sequence[Record],
+    *,
     errors: Sequence[Record],
     versions: dict[str, str],
     lacking: dict[str, str],

@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from codenib.evals.data.keywords import keywords
 from codenib.runtime.context.messages import Message, ToolCall, ToolSpec
 from codenib.runtime.providers.scripted import ScriptedProvider
 
@@ -27,21 +28,11 @@ _CANDIDATE = re.compile(r"^## \d+\. (?P<path>\S+):(?P<start>\d+)-(?P<end>\d+)", 
 _READ = re.compile(r"^(?P<path>\S+):(?P<start>\d+)-(?P<end>\d+) of \d+ lines", re.M)
 _NUMBERED = re.compile(r"^(?P<line>\d+)\t(?P<text>.*)$")
 _HIT = re.compile(r"^(?P<path>[^\s:]+):(?P<line>\d+): ", re.M)
-_IDENTIFIER = re.compile(r"\b[A-Za-z_]\w*(?:[._][A-Za-z_]\w*)+\b|\b[a-z]+[A-Z]\w+\b|\b[A-Z][a-z]+[A-Z]\w+\b")
-_WORD = re.compile(r"\b[A-Za-z_]\w{4,}\b")
-_COMMON = frozenset(
-    {
-        *("about", "above", "after", "again", "because", "before", "being", "below", "could", "error"),
-        *("errors", "example", "expected", "following", "issue", "issues", "other", "please", "python"),
-        *("request", "return", "should", "since", "something", "there", "these", "thing", "think", "this"),
-        *("using", "value", "version", "where", "which", "while", "would"),
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What the history still shows."""
+class Leads:
+    """Places that the history still shows: candidates, hits of searches, passages that were read."""
 
     candidates: list[tuple[str, int, int]]
     hits: list[tuple[str, int]]
@@ -54,33 +45,24 @@ def simulated_agent() -> ScriptedProvider:
 
 
 def decide(messages: Sequence[Message], tools: Sequence[ToolSpec], may_call: bool) -> Message:
-    """Search when there is no lead, read until two files are seen, then answer."""
+    """Search when there is no lead, read until two files were read, then answer."""
     issue = _issue(messages)
     words = keywords(issue)
-    seen = look(messages)
-    if may_call and len(seen.reads) < READS:
-        lead = _lead(seen, words)
+    leads = leads_of(messages)
+    if may_call and len(leads.reads) < READS:
+        lead = _lead(leads, words)
         if lead is not None:
             path, line = lead
             first = max(1, line - _AROUND)
             arguments = {"path": path, "start_line": first, "end_line": line + _AROUND}
             return _call("read", [arguments], messages, f"Next I read {path} around line {line}.")
-        if words and not seen.hits and not _searched(messages):
+        if words and not leads.hits and not _searched(messages):
             patterns = [{"pattern": re.escape(word)} for word in words[:WORDS]]
             return _call("grep", patterns, messages, f"I search for {', '.join(words[:WORDS])}.")
-    return Message("assistant", _answer(seen, words))
+    return Message("assistant", _answer(leads, words))
 
 
-def keywords(issue: str) -> list[str]:
-    """Identifiers of the issue, the longest first; plain words where it has none."""
-    found = Counter(_IDENTIFIER.findall(issue))
-    named = sorted({name.rpartition(".")[2] for name in found}, key=lambda name: (-len(name), name))
-    plain = [word for word in _WORD.findall(issue) if word.lower() not in _COMMON]
-    counted = sorted(Counter(plain).items(), key=lambda each: (-each[1], -len(each[0]), each[0]))
-    return list(dict.fromkeys([*(name for name in named if len(name) > 3), *(word for word, _ in counted)]))
-
-
-def look(messages: Sequence[Message]) -> Seen:
+def leads_of(messages: Sequence[Message]) -> Leads:
     """Candidates, hits and passages, in the order in which the history shows them."""
     candidates, hits, reads = [], [], []
     for message in messages:
@@ -99,30 +81,30 @@ def look(messages: Sequence[Message]) -> Seen:
             reads.append((found["path"], lines))
         if message.role == "tool" and not _READ.match(message.text):
             hits += [(found["path"], int(found["line"])) for found in _HIT.finditer(message.text)]
-    return Seen(candidates, hits, reads)
+    return Leads(candidates, hits, reads)
 
 
-def _lead(seen: Seen, words: Sequence[str]) -> tuple[str, int] | None:
+def _lead(leads: Leads, words: Sequence[str]) -> tuple[str, int] | None:
     """The best file that was not read: the first candidate's, else the one with the most hits."""
-    known = {path for path, _ in seen.reads}
-    for path, start, end in seen.candidates:
+    known = {path for path, _ in leads.reads}
+    for path, start, end in leads.candidates:
         if path not in known:
             return path, (start + end) // 2
-    counts = Counter(path for path, _ in seen.hits if path not in known and not _is_test(path))
+    counts = Counter(path for path, _ in leads.hits if path not in known and not _is_test(path))
     if not counts:
         return None
     path = min(counts, key=lambda name: (-counts[name], name))
-    return path, next(line for name, line in seen.hits if name == path)
+    return path, next(line for name, line in leads.hits if name == path)
 
 
-def _answer(seen: Seen, words: Sequence[str]) -> str:
+def _answer(leads: Leads, words: Sequence[str]) -> str:
     """Candidates first, then the hits inside what was read, then other hits."""
-    places = list(seen.candidates)
-    for path, lines in seen.reads:
+    places = list(leads.candidates)
+    for path, lines in leads.reads:
         for line, text in lines.items():
             if any(word in text for word in words[:WORDS]):
                 places.append((path, max(1, line - _NEAR), line + _NEAR))
-    places += [(path, max(1, line - _NEAR), line + _NEAR) for path, line in seen.hits if not _is_test(path)]
+    places += [(path, max(1, line - _NEAR), line + _NEAR) for path, line in leads.hits if not _is_test(path)]
     kept: list[tuple[str, int, int]] = []
     for path, start, end in places:
         if not any(path == other and start <= last and first <= end for other, first, last in kept):

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
-from itertools import groupby
+from dataclasses import dataclass
+from itertools import groupby, product
 
 import click
 
@@ -12,12 +13,12 @@ from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.views import ViewKind
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
-from codenib.evals.metrics.scoring import Block, answer_recall
-from codenib.evals.options import Common, study_options
+from codenib.evals.metrics.scoring import SourceBlock, answer_recall
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.report import table
-from codenib.evals.runs import Record, Run
+from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.context.agent import SIMULATED, simulated_agent
-from codenib.evals.studies.context.report import CUTS, make_report
+from codenib.evals.studies.context.report import CUTS, Trajectories, make_report
 from codenib.manifest.store import Store
 from codenib.runtime.context.policies import POLICIES
 from codenib.runtime.providers.choose import open_model
@@ -30,6 +31,19 @@ from codenib.snapshot.repository import locate
 VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE)
 
 
+@dataclass(frozen=True, slots=True)
+class Combinations:
+    """Every model with every policy; `route` ranks the candidates of all."""
+
+    providers: Mapping[str, Provider]
+    policies: Sequence[str]
+    route: str
+
+    def pairs(self) -> Iterator[tuple[str, str]]:
+        """Each model's name with each policy's."""
+        return product(self.providers, self.policies)
+
+
 @click.command("context")
 @study_options()
 @click.option(
@@ -37,7 +51,7 @@ VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE)
 )
 @click.option("--policy", "policies", multiple=True, type=click.Choice(POLICIES), help="Only these policies.")
 @click.option("--route", default="hybrid", show_default=True, help="Of the candidates.")
-def command(common: Common, models: tuple[str, ...], policies: tuple[str, ...], route: str) -> None:
+def command(common: StudyOptions, models: tuple[str, ...], policies: tuple[str, ...], route: str) -> None:
     """Context policies: trajectory tokens against AnswerRecall@5 (Q5)."""
     assert common.rows is not None
     every = chosen_rows(
@@ -48,40 +62,44 @@ def command(common: Common, models: tuple[str, ...], policies: tuple[str, ...], 
         raise InputError("no row has target functions", hint="--rows with gold_blocks")
     names, arms = models or (SIMULATED,), policies or POLICIES
     settings = common.settings(rows=digest_of(rows), models=list(names), policies=list(arms), route=route)
-    run = Run(common.out, "context", settings)
+    run = StudyRun(common.out, "context", settings)
     run.use_state(common.home)
     providers: dict[str, Provider] = {
         name: simulated_agent() if name == SIMULATED else open_model(name) for name in names
     }
+    combinations = Combinations(providers, arms, route)
     ordered = sorted(rows, key=lambda row: (row.cluster, row.base_commit, row.id))
     for _, found in groupby(ordered, key=lambda row: row.cluster):
-        _repository(common, run, list(found), providers, arms, route)
+        _repository(common, run, list(found), combinations)
     records = [each for each in run.records("trajectory") if "error" not in each]
     failed = [each for each in run.records("trajectory") if "error" in each]
     left_out = [f"{len(every) - len(rows)} rows without target functions."] if len(every) > len(rows) else []
     left_out += [f"{each['key']}: {each['error']}" for each in failed]
-    report, summary = make_report(rows, records, names, arms, left_out, common.seed, common.out / "figures")
+    trajectories = Trajectories(
+        rows=rows,
+        records=records,
+        models=names,
+        policies=arms,
+        seed=common.seed,
+        figures=common.out / "figures",
+    )
+    report, summary = make_report(trajectories, left_out)
     shown = [[name, *cells] for name, cells in summary["table"].items()]
     heads = ["model, policy", "mean tokens", "AnswerRecall@5", "tokens / grep_read", "ΔAR@5"]
     common.finish(run, summary, report, table(heads, shown))
 
 
 def _repository(
-    common: Common,
-    run: Run,
-    rows: Sequence[LocalizeRow],
-    providers: dict[str, Provider],
-    policies: Sequence[str],
-    route: str,
+    common: StudyOptions, run: StudyRun, rows: Sequence[LocalizeRow], combinations: Combinations
 ) -> None:
     """All trajectories of one repository; each commit's views are opened once."""
-    if all(_key(row, m, p) in run for row in rows for m in providers for p in policies):
+    if all(_key(row, *pair) in run for row in rows for pair in combinations.pairs()):
         return
     try:
         clone = common.clones.find(rows[0].repo)
     except InputError as error:
         for row in rows:
-            _fail(run, row, providers, policies, error.message)
+            _fail(run, row, combinations, error.message)
         return
     repository = locate(clone)
     compiler = IndexCompiler(repository, Store(repository.key))
@@ -92,43 +110,36 @@ def _repository(
                 manifest = compiler.ensure(compiler.take(commit), VIEWS, head=True).manifest
                 with load_views(manifest, VIEWS) as contexts:
                     for row in found:
-                        _trajectories(run, row, contexts, providers, policies, route)
+                        _trajectories(run, row, contexts, combinations)
             except CodenibError as error:
                 for row in found:
-                    _fail(run, row, providers, policies, error.message)
+                    _fail(run, row, combinations, error.message)
     common.note(f"{rows[0].cluster}: {len(rows)} rows")
 
 
-def _trajectories(
-    run: Run,
-    row: LocalizeRow,
-    contexts: Contexts,
-    providers: dict[str, Provider],
-    policies: Sequence[str],
-    route: str,
-) -> None:
-    for model, provider in providers.items():
-        for policy in policies:
-            key = _key(row, model, policy)
-            if key in run:
-                continue
-            about = {
-                "row": row.id, "repo": row.cluster, "language": row.language, "row_kind": row.kind,
-                "model": model, "policy": policy, "simulated": model == SIMULATED,
-            }  # fmt: skip
-            try:
-                run.add("trajectory", key, {**about, **_one(row, contexts, provider, policy, route)})
-            except CodenibError as error:
-                run.add("trajectory", key, {**about, "error": error.message})
+def _trajectories(run: StudyRun, row: LocalizeRow, contexts: Contexts, combinations: Combinations) -> None:
+    for model, policy in combinations.pairs():
+        key = _key(row, model, policy)
+        if key in run:
+            continue
+        about = {
+            "row": row.id, "repo": row.cluster, "language": row.language, "row_kind": row.kind,
+            "model": model, "policy": policy, "simulated": model == SIMULATED,
+        }  # fmt: skip
+        provider, route = combinations.providers[model], combinations.route
+        try:
+            run.add("trajectory", key, {**about, **_trajectory(row, contexts, provider, policy, route)})
+        except CodenibError as error:
+            run.add("trajectory", key, {**about, "error": error.message})
 
 
-def _one(row: LocalizeRow, contexts: Contexts, provider: Provider, policy: str, route: str) -> Record:
+def _trajectory(row: LocalizeRow, contexts: Contexts, provider: Provider, policy: str, route: str) -> Record:
     # Only the ordinary tools, as in the paper: skills would be another delivery.
     result = query(
         row.query, contexts=contexts, provider=provider, policy=policy, skills=(),
         settings=RunSettings(candidate_route=route),
     )  # fmt: skip
-    spans = [Block(span.path, span.start_line, span.end_line) for span in result.located.spans]
+    spans = [SourceBlock(span.path, span.start_line, span.end_line) for span in result.located.spans]
     usage = result.usage
     return {
         "tokens": usage.total,
@@ -148,11 +159,8 @@ def _key(row: LocalizeRow, model: str, policy: str) -> str:
     return f"{row.id}|{model}|{policy}"
 
 
-def _fail(
-    run: Run, row: LocalizeRow, models: Sequence[str] | dict[str, Provider], policies: Sequence[str], why: str
-) -> None:
-    for model in models:
-        for policy in policies:
-            if _key(row, model, policy) not in run:
-                about = {"row": row.id, "repo": row.cluster, "model": model, "policy": policy, "error": why}
-                run.add("trajectory", _key(row, model, policy), about)
+def _fail(run: StudyRun, row: LocalizeRow, combinations: Combinations, why: str) -> None:
+    for model, policy in combinations.pairs():
+        if _key(row, model, policy) not in run:
+            about = {"row": row.id, "repo": row.cluster, "model": model, "policy": policy, "error": why}
+            run.add("trajectory", _key(row, model, policy), about)

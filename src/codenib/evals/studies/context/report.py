@@ -26,7 +26,7 @@ WARNING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Effect:
+class PolicyEffect:
     """A policy against grep_read on the same rows."""
 
     ratio: Estimate  # of trajectory tokens
@@ -37,7 +37,7 @@ class Effect:
         return self.recall[k].low >= -MARGIN
 
 
-def effects(records: Sequence[Record], model: str, seed: int) -> dict[str, Effect]:
+def effects(records: Sequence[Record], model: str, seed: int) -> dict[str, PolicyEffect]:
     """Every policy that has the baseline's rows."""
     by_policy = _by_policy(records, model)
     base = by_policy.get(BASE, {})
@@ -59,25 +59,31 @@ def effects(records: Sequence[Record], model: str, seed: int) -> dict[str, Effec
             )
             for k in CUTS
         }  # fmt: skip
-        found[policy] = Effect(ratio, changes)
+        found[policy] = PolicyEffect(ratio, changes)
     return found
 
 
-def select(found: Mapping[str, Effect], k: int = 5) -> str:
+def select(found: Mapping[str, PolicyEffect], k: int = 5) -> str:
     """The policy with the fewest tokens among those that keep the quality; grep_read keeps its own."""
     allowed = {BASE: 1.0} | {name: each.ratio.value for name, each in found.items() if each.meets(k)}
     return min(allowed, key=lambda name: (allowed[name], name))
 
 
-def make_report(
-    rows: Sequence[LocalizeRow],
-    records: Sequence[Record],
-    models: Sequence[str],
-    policies: Sequence[str],
-    left_out: Sequence[str],
-    seed: int,
-    figures: Path,
-) -> tuple[Report, Record]:
+@dataclass(frozen=True, slots=True)
+class Trajectories:
+    """What a report is made of: one record for each row, model and policy; figures go to `figures`."""
+
+    rows: Sequence[LocalizeRow]
+    records: Sequence[Record]
+    models: Sequence[str]
+    policies: Sequence[str]
+    seed: int
+    figures: Path
+
+
+def make_report(trajectories: Trajectories, left_out: Sequence[str]) -> tuple[Report, Record]:
+    """The report and its summary."""
+    rows, models = trajectories.rows, trajectories.models
     simulated = SIMULATED in models
     report = Report(
         f"Context policies: tokens against answers{' (simulated agent)' if simulated else ''}",
@@ -103,27 +109,21 @@ def make_report(
     ]
     summary: Record = {"rows": len(rows), "table": {}, "selected": {}, "models": list(models)}
     for model in models:
-        _model(report, summary, records, model, policies, seed, figures)
+        _model(report, summary, trajectories, model)
     report.certainty.append(
-        f"Paired 95% percentile intervals from {RESAMPLES:,} draws of whole repositories (seed {seed})."
+        f"Paired 95% percentile intervals from {RESAMPLES:,} draws of whole repositories "
+        f"(seed {trajectories.seed})."
     )
     return report, summary
 
 
-def _model(
-    report: Report,
-    summary: Record,
-    records: Sequence[Record],
-    model: str,
-    policies: Sequence[str],
-    seed: int,
-    figures: Path,
-) -> None:
+def _model(report: Report, summary: Record, trajectories: Trajectories, model: str) -> None:
+    records, seed = trajectories.records, trajectories.seed
     label = "simulated agent" if model == SIMULATED else model
     report.heading(f"{label}: policies")
     found, by_policy = effects(records, model, seed), _by_policy(records, model)
     lines = []
-    for policy in policies:
+    for policy in trajectories.policies:
         mine = list(by_policy.get(policy, {}).values())
         if not mine:
             continue
@@ -159,11 +159,11 @@ def _model(
         ],
         f"Selected at each cutoff: {', '.join(f'@{k} {name}' for k, name in chosen.items())}.",
     )
-    _draw(report, found, label, model, figures)
+    _draw(report, found, label, model, trajectories.figures)
     _slices(report, records, model, seed)
 
 
-def _draw(report: Report, found: Mapping[str, Effect], label: str, model: str, figures: Path) -> None:
+def _draw(report: Report, found: Mapping[str, PolicyEffect], label: str, model: str, figures: Path) -> None:
     drawn = canvas(2, width=4.2, height=1.1 + 0.36 * len(found))
     colours = COLOURS[: len(found)]
     forest(drawn.panels[0], {name: each.ratio for name, each in found.items()}, zero=1.0, colours=colours)

@@ -13,11 +13,12 @@ from codenib.core.errors import InputError
 from codenib.core.views import ViewKind
 from codenib.evals.data.rows import Transition, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import update_speedup
-from codenib.evals.options import Common, study_options
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.drawing import canvas, plain_ticks, strip
 from codenib.evals.reports.report import Report, seconds, table
-from codenib.evals.runs import Record, Run
-from codenib.evals.studies.maintenance.measure import walk
+from codenib.evals.runs import Record, StudyRun
+from codenib.evals.studies.maintenance.measure import Chain, walk
+from codenib.views.graph.maintenance.follow import Arm
 
 _SHARE = 5  # updates that share the start of an engine, as in the paper
 _TEXT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE)
@@ -27,7 +28,7 @@ _TEXT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE)
 @study_options()
 @click.option("--graph", is_flag=True, help="The graph too; its rebuilds run language engines each time.")
 @click.option("--arms", is_flag=True, help="The graph by replacing whole files too, beside symbol repair.")
-def command(common: Common, graph: bool, arms: bool) -> None:
+def command(common: StudyOptions, graph: bool, arms: bool) -> None:
     """Updates against rebuilds over commit transitions: exactness and speed-ups (Q4)."""
     assert common.rows is not None
     rows = chosen_rows(
@@ -36,20 +37,21 @@ def command(common: Common, graph: bool, arms: bool) -> None:
     views = (*_TEXT_VIEWS, ViewKind.GRAPH) if graph else _TEXT_VIEWS
     more = {"arms": True} if arms else {}
     settings = common.settings(rows=digest_of(rows), views=[each.value for each in views], **more)
-    run = Run(common.out, "maintenance", settings)
+    run = StudyRun(common.out, "maintenance", settings)
     run.use_state(common.home)
     lacking: list[str] = []
     ordered = sorted(rows, key=lambda row: (row.cluster, row.step))
     shares = {}
     for repo, found in groupby(ordered, key=lambda row: row.cluster):
-        chain = list(found)
-        shares[repo] = min(_SHARE, len(chain))
+        steps = list(found)
+        shares[repo] = min(_SHARE, len(steps))
         try:
-            clone = common.clones.find(chain[0].repo)
+            clone = common.clones.find(steps[0].repo)
         except InputError as error:
             lacking.append(error.message)
             continue
-        walk(run, chain, clone, views, common.note, ("file",) if graph and arms else ())
+        further: tuple[Arm, ...] = ("file",) if graph and arms else ()
+        walk(run, Chain(steps, clone, views, further), common.note)
     records = list(run.records("transition"))
     for each in records:
         if "error" not in each:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from codenib.compiler.outcome import Outcome
 from codenib.core.errors import CodenibError
 from codenib.core.views import Status, ViewKind
 from codenib.evals.data.rows import Transition
-from codenib.evals.runs import Record, Run
+from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
@@ -27,64 +27,72 @@ from codenib.views.graph.maintenance.update import read_update
 Note = Callable[[str], None]
 
 
-@dataclass(frozen=True)
-class Side:
-    """One way to maintain views: a state of its own that advances along the chain."""
-
-    kept: IndexCompiler
-    views: Sequence[ViewKind]
-    arm: str = ""  # of the graph, when it is not the default
-
-
-def walk(
-    run: Run,
-    chain: Sequence[Transition],
-    clone: Path,
-    views: Sequence[ViewKind],
-    note: Note,
-    arms: Sequence[Arm] = (),
-) -> None:
-    """Measure one repository's chain; transitions that are recorded already are only walked over.
+@dataclass(frozen=True, slots=True)
+class Chain:
+    """Transitions of one repository, one after another, and the views that are maintained along them.
 
     `arms` are further ways to maintain the graph, each from the same first snapshot.
     """
-    wanted = [(kind, "") for kind in views] + [(ViewKind.GRAPH, arm) for arm in arms]
-    if all(_key(each, kind, arm) in run for each in chain for kind, arm in wanted):
+
+    steps: Sequence[Transition]
+    clone: Path
+    views: Sequence[ViewKind]
+    arms: Sequence[Arm] = ()
+
+    def record_keys(self) -> Iterator[str]:
+        """The record of each transition, view and arm."""
+        wanted = [(kind, "") for kind in self.views] + [(ViewKind.GRAPH, arm) for arm in self.arms]
+        return (_key(step, kind, arm) for step in self.steps for kind, arm in wanted)
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One way to maintain views: a compiler with a state of its own that advances along the chain."""
+
+    compiler: IndexCompiler
+    views: Sequence[ViewKind]
+    arm: str = ""  # of the graph, when it is not the default
+
+    def advance(self, commit: str) -> Outcome:
+        """Bring the views to a commit."""
+        return self.compiler.ensure(self.compiler.take(commit), self.views, head=True)
+
+    def artifact(self, outcome: Outcome, kind: ViewKind) -> Path:
+        """The artifact of one view after `advance`."""
+        return self.compiler.store.artifact(outcome.manifest.views[kind].artifact)
+
+
+def walk(run: StudyRun, chain: Chain, note: Note) -> None:
+    """Measure one repository's chain; transitions that are recorded already are only walked over."""
+    if all(key in run for key in chain.record_keys()):
         return
     with tempfile.TemporaryDirectory(prefix="codenib-maintenance-") as folder:
-        sides = [Side(_compiler(clone, Path(folder) / "kept"), views)]
-        for arm in arms:
-            sides.append(Side(_compiler(clone, Path(folder) / f"kept-{arm}"), (ViewKind.GRAPH,), arm))
-            sides[-1].kept.graph.arm = arm
+        sides = [Side(_compiler(chain.clone, Path(folder) / "maintained"), chain.views)]
+        for arm in chain.arms:
+            state = Path(folder) / f"maintained-{arm}"
+            sides.append(Side(_compiler(chain.clone, state), (ViewKind.GRAPH,), arm))
+            sides[-1].compiler.graph.arm = arm
         try:
             last = ""
-            for step in chain:
+            for step in chain.steps:
                 for side in sides if step.start != last else ():
-                    side.kept.ensure(side.kept.take(step.start), side.views, head=True)
-                _transition(run, step, sides, clone, views, Path(folder))
+                    side.advance(step.start)
+                _transition(run, chain, step, sides, Path(folder))
                 last = step.goal
                 note(f"{step.repo} step {step.step}: {step.subject[:60]}")
         finally:
             for side in sides:
-                _close(side.kept)
+                _close(side.compiler)
 
 
-def _transition(
-    run: Run,
-    step: Transition,
-    sides: Sequence[Side],
-    clone: Path,
-    views: Sequence[ViewKind],
-    folder: Path,
-) -> None:
-    kept = sides[0].kept
-    before, after = kept.take(step.start), kept.take(step.goal)
+def _transition(run: StudyRun, chain: Chain, step: Transition, sides: Sequence[Side], folder: Path) -> None:
+    before, after = (sides[0].compiler.take(commit) for commit in (step.start, step.goal))
     delta = diff(before, after)
     changed = {file.path for file in (*delta.added, *delta.changed)} | set(delta.removed)
-    updated = [side.kept.ensure(side.kept.take(step.goal), side.views, head=True) for side in sides]
-    fresh = _compiler(clone, folder / "fresh")
+    updated = [side.advance(step.goal) for side in sides]
+    fresh = Side(_compiler(chain.clone, folder / "fresh"), chain.views)
     try:
-        rebuilt = fresh.ensure(fresh.take(step.goal), views, head=True)
+        rebuilt = fresh.advance(step.goal)
         for side, outcome in zip(sides, updated, strict=True):
             for kind in side.views:
                 key = _key(step, kind, side.arm)
@@ -94,43 +102,39 @@ def _transition(
                     "repo": step.cluster, "language": step.language, "step": step.step, "view": kind.value,
                     "source_changing": step.source_changing, "files_changed": len(changed),
                 }  # fmt: skip
-                found = _compare(kind, side.kept, outcome, fresh, rebuilt, changed)
+                found = _compare(kind, (side, outcome), (fresh, rebuilt), changed)
                 if side.arm and "arm" in found:
                     found["arm"] = f"{found['arm']}, whole files"
                 run.add("transition", key, {**about, **found})
     finally:
-        _close(fresh)
+        _close(fresh.compiler)
         shutil.rmtree(folder / "fresh", ignore_errors=True)
 
 
 def _compare(
-    kind: ViewKind,
-    kept: IndexCompiler,
-    updated: Outcome,
-    fresh: IndexCompiler,
-    rebuilt: Outcome,
-    changed: set[str],
+    kind: ViewKind, update: tuple[Side, Outcome], rebuild: tuple[Side, Outcome], changed: set[str]
 ) -> Record:
-    ours, theirs = updated.manifest.views[kind], rebuilt.manifest.views[kind]
-    for side, record in (("update", ours), ("rebuild", theirs)):
+    """Whether the update of one view equals its rebuild, and what each cost."""
+    ours, theirs = (outcome.manifest.views[kind] for _, outcome in (update, rebuild))
+    for name, record in (("update", ours), ("rebuild", theirs)):
         if record.status is not Status.FRESH:
-            return {"error": f"{side}: {record.error}"}
-    maintained, anew = kept.store.artifact(ours.artifact), fresh.store.artifact(theirs.artifact)
+            return {"error": f"{name}: {record.error}"}
+    maintained, rebuilt = (side.artifact(outcome, kind) for side, outcome in (update, rebuild))
     try:
-        builder = kept.views[kind].builder()
-        checked = check(kind, builder, maintained, anew, changed)
+        builder = update[0].compiler.views[kind].builder()
+        checked = check(kind, builder, maintained, rebuilt, changed)
     except CodenibError as error:
         return {"error": error.message}
-    update = read_update(maintained) if kind is ViewKind.GRAPH else None
-    ways = sorted({group.how for group in update.groups if group.files}) if update else []
-    start_s = sum(group.start_s for group in update.groups) if update else 0.0
+    done = read_update(maintained) if kind is ViewKind.GRAPH else None
+    ways = sorted({group.how for group in done.groups if group.files}) if done else []
+    start_s = sum(group.start_s for group in done.groups) if done else 0.0
     return {
         "arm": f"{kind.value} ({'+'.join(ways)})" if ways else kind.value,
         "how": ours.how,
         "update_s": round(max(ours.seconds - start_s, 1e-6), 5),
         "start_s": round(start_s, 4),
         "rebuild_s": round(theirs.seconds, 5),
-        "rederived": update.rederived if update else None,
+        "rederived": done.rederived if done else None,
         "lacks": theirs.error,
         **checked,
     }

@@ -5,9 +5,9 @@ from __future__ import annotations
 import click
 
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
-from codenib.evals.options import Common, study_options
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.report import table
-from codenib.evals.runs import Run
+from codenib.evals.runs import StudyRun
 from codenib.evals.studies.retrieval.arms import arms_for, missing
 from codenib.evals.studies.retrieval.fusion import tune
 from codenib.evals.studies.retrieval.measure import measure
@@ -22,7 +22,7 @@ from codenib.evals.studies.retrieval.score import Scored, score_run
 @click.option("--reranker", "rerankers", multiple=True, help="A reranker, at 30, 50 and 100 candidates.")
 @click.option("--graph", is_flag=True, help="Graph fusion too; language engines run at every commit.")
 def command(
-    common: Common,
+    common: StudyOptions,
     names: tuple[str, ...],
     embedders: tuple[str, ...],
     rerankers: tuple[str, ...],
@@ -36,7 +36,7 @@ def command(
     asked = arms_for(names, embedders, rerankers)
     lacking = {arm.name: why for arm in asked if (why := missing(arm))}
     arms = [arm for arm in asked if arm.name not in lacking]
-    run = Run(
+    run = StudyRun(
         common.out,
         "retrieval",
         common.settings(rows=digest_of(rows), arms=[arm.name for arm in arms], graph=graph),
@@ -52,7 +52,8 @@ def command(
     if unstable:
         left_out.append(f"{unstable} answers were not the same when asked again.")
     costs = list(run.records("cost"))
-    report = make_report(rows, scored, builds, arms, left_out, common.seed, common.out / "figures")
+    figures = common.out / "figures"
+    report = make_report(rows, scored, builds, arms, left_out=left_out, seed=common.seed, figures=figures)
     wall_s, used_s = (sum(each[name] for each in costs) for name in ("wall_s", "cpu_s"))
     report.certainty.append(
         f"The measurements took {wall_s / 60:.1f} minutes of wall time and {used_s / 60:.1f} of "

@@ -77,11 +77,11 @@ def fuse(pool: Sequence[Place], neighbours: Sequence[Place], weight: float) -> l
 
 @dataclass(frozen=True, slots=True)
 class Tuned:
-    """The weight and the paired change of File Success@10 on repositories that did not choose it."""
+    """The weight and the paired change of File Success@10 on the validation part: other repositories."""
 
     weight: float
     tuning: tuple[int, int]  # rows and repositories
-    held_out: tuple[int, int]
+    validation: tuple[int, int]
     sweep: Mapping[float, tuple[float, float, float]]  # File Success@10, @5, @1 on the tuning part
     effect: Estimate | None
 

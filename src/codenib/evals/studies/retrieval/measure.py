@@ -10,6 +10,7 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing, nullcontext
+from dataclasses import dataclass
 from itertools import groupby
 
 from codenib.compiler.compiler import IndexCompiler
@@ -19,14 +20,14 @@ from codenib.core.views import Status, ViewKind
 from codenib.evals.data.clones import Clones
 from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.environment import cpu_s
-from codenib.evals.runs import Record, Run
+from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.retrieval.arms import Arm
 from codenib.evals.studies.retrieval.fusion import expand
 from codenib.manifest.store import Store
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate
 
-KEPT = 100  # places that a record keeps: enough for twenty distinct files
+RECORDED = 100  # places that a record has: enough for twenty distinct files
 REPEATS = 3  # timed askings, after one that warms up
 ASKED = 10  # results of a timed asking
 SLOW_S = 2.0  # an answer that took this long is not asked again
@@ -34,8 +35,17 @@ SLOW_S = 2.0  # an answer that took this long is not asked again
 Note = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A repository that is being measured: the run's records, who answers, and who builds."""
+
+    run: StudyRun
+    workspace: Workspace
+    compiler: IndexCompiler
+
+
 def measure(
-    run: Run,
+    run: StudyRun,
     rows: Sequence[LocalizeRow],
     arms: Sequence[Arm],
     clones: Clones,
@@ -65,11 +75,12 @@ def measure(
         repository = locate(clone)
         compiler = IndexCompiler(repository, Store(repository.key))
         with closing(compiler.dense), Workspace(clone) as workspace:
+            opened = Opened(run, workspace, compiler)
             for commit, at in groupby(mine, key=lambda row: row.base_commit):
                 rows_here = list(at)
-                _commit(run, workspace, compiler, commit, rows_here, arms)
+                _commit(opened, commit, rows_here, arms)
                 if graph:
-                    _expand(run, workspace, compiler, commit, rows_here)
+                    _expand(opened, commit, rows_here)
                 done += len(rows_here)
         seconds = time.perf_counter() - started
         cost = {
@@ -86,15 +97,9 @@ def key_of(row: LocalizeRow, arm: Arm) -> str:
     return f"{row.id}|{arm.name}"
 
 
-def _commit(
-    run: Run,
-    workspace: Workspace,
-    compiler: IndexCompiler,
-    commit: str,
-    rows: Sequence[LocalizeRow],
-    arms: Sequence[Arm],
-) -> None:
+def _commit(opened: Opened, commit: str, rows: Sequence[LocalizeRow], arms: Sequence[Arm]) -> None:
     """Build what the arms need at one commit, one embedder at a time, then ask."""
+    run = opened.run
     for spec in dict.fromkeys(arm.embedder for arm in arms):
         mine = [arm for arm in arms if arm.embedder == spec]
         open_rows = [row for row in rows if any(key_of(row, arm) not in run for arm in mine)]
@@ -102,7 +107,7 @@ def _commit(
             continue
         views = [kind for kind in ViewKind if any(kind in arm.views for arm in mine)]
         try:
-            failed = _build(run, rows[0].cluster, compiler, commit, views, spec)
+            failed = _build(opened, rows[0].cluster, commit, views, spec)
         except CodenibError as error:
             for row in open_rows:
                 _fail(run, row, mine, error.message)
@@ -114,13 +119,12 @@ def _commit(
                 if lacking := [failed[kind] for kind in arm.views if kind in failed]:
                     _fail(run, row, [arm], "; ".join(lacking))
                 else:
-                    run.add("answer", key_of(row, arm), _ask(workspace, row, arm))
+                    run.add("answer", key_of(row, arm), _ask(opened.workspace, row, arm))
 
 
-def _expand(
-    run: Run, workspace: Workspace, compiler: IndexCompiler, commit: str, rows: Sequence[LocalizeRow]
-) -> None:
+def _expand(opened: Opened, commit: str, rows: Sequence[LocalizeRow]) -> None:
     """The dense pool and its neighbours of each row, for graph fusion."""
+    run, compiler = opened.run, opened.compiler
     todo = [row for row in rows if _graph_key(row) not in run]
     if not todo:
         return
@@ -132,7 +136,7 @@ def _expand(
         if record.status is not Status.FRESH or not resolved:
             run.add("graph", _graph_key(row), {**about, "error": record.error or "no resolved references"})
         else:
-            run.add("graph", _graph_key(row), expand(workspace, row))
+            run.add("graph", _graph_key(row), expand(opened.workspace, row))
 
 
 def _graph_key(row: LocalizeRow) -> str:
@@ -140,9 +144,10 @@ def _graph_key(row: LocalizeRow) -> str:
 
 
 def _build(
-    run: Run, repo: str, compiler: IndexCompiler, commit: str, views: Sequence[ViewKind], spec: str
+    opened: Opened, repo: str, commit: str, views: Sequence[ViewKind], spec: str
 ) -> dict[ViewKind, str]:
     """Publish the views as the head of this clone's state; the views that failed, with why."""
+    run, compiler = opened.run, opened.compiler
     with compiler.dense.asked(spec, None, None) if spec else nullcontext():
         outcome = compiler.ensure(compiler.take(commit), views, head=True)
     records = outcome.manifest.views
@@ -175,7 +180,7 @@ def _build(
 def _ask(workspace: Workspace, row: LocalizeRow, arm: Arm) -> Record:
     about = {"row": row.id, "arm": arm.name, "repo": row.cluster, "language": row.language}
     try:
-        answer, first_s = _timed(workspace, row, arm, KEPT)
+        answer, first_s = _timed(workspace, row, arm, RECORDED)
         again = [_timed(workspace, row, arm, ASKED) for _ in range(REPEATS if first_s < SLOW_S else 0)]
     except CodenibError as error:
         return {**about, "error": error.message}
@@ -202,7 +207,7 @@ def _places(answer: Answer) -> list[list[object]]:
     return [[item.path, item.start_line, item.end_line, item.level, item.symbol] for item in answer.items]
 
 
-def _fail(run: Run, row: LocalizeRow, arms: Iterable[Arm], why: str) -> None:
+def _fail(run: StudyRun, row: LocalizeRow, arms: Iterable[Arm], why: str) -> None:
     for arm in arms:
         about = {"row": row.id, "arm": arm.name, "repo": row.cluster, "language": row.language, "error": why}
         run.add("answer", key_of(row, arm), about)

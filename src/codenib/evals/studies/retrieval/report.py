@@ -58,6 +58,7 @@ def make_report(
     scored: Mapping[str, Scored],
     builds: Sequence[Record],
     arms: Sequence[Arm],
+    *,
     left_out: Sequence[str],
     seed: int,
     figures: Path,
@@ -112,7 +113,7 @@ def add_fusion(report: Report, fusion: Tuned | None, errors: Sequence[Record]) -
         [[f"{weight:g}", *(f"{value:.3f}" for value in values)] for weight, values in fusion.sweep.items()],
     )
     report.say(
-        f"With w = {fusion.weight:g}, on {fusion.held_out[0]} rows of {fusion.held_out[1]} other "
+        f"With w = {fusion.weight:g}, on {fusion.validation[0]} rows of {fusion.validation[1]} other "
         "repositories, "
         f"File Success@10 changes by {with_interval(fusion.effect, sign=True)} against dense alone."
     )

@@ -9,7 +9,7 @@ from statistics import mean, median
 from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.metrics.bootstrap import Estimate, clustered_mean, simultaneous
 from codenib.evals.metrics.scoring import (
-    Block,
+    SourceBlock,
     block_recall,
     callable_recall,
     recall,
@@ -58,7 +58,7 @@ class Scored:
 def score_answer(row: LocalizeRow, answers: Iterable[Sequence[object]]) -> Scores:
     """Every metric of one ranked answer; those of symbols only where the row has target blocks."""
     blocks = [
-        Block(str(path), int(str(start)), int(str(end)), str(symbol), str(level))
+        SourceBlock(str(path), int(str(start)), int(str(end)), str(symbol), str(level))
         for path, start, end, level, symbol in answers
     ]
     files = [block.path for block in blocks]

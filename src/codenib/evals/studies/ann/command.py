@@ -17,11 +17,11 @@ from codenib.core.errors import InputError
 from codenib.core.source import Level
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import amortised_after, neighbor_recall, recall
-from codenib.evals.options import Common, study_options
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.drawing import canvas, cumulative, fitted_points, lines, plain_ticks
 from codenib.evals.reports.report import Report, seconds, size, table
-from codenib.evals.runs import Record, Run
-from codenib.evals.vectors import DenseBench
+from codenib.evals.runs import Record, StudyRun
+from codenib.evals.studies.ann.builds import DenseBench
 from codenib.views.dense.families import Floats, Neighbours, inner_products, write_index
 from codenib.views.dense.profile import DEFAULT_EMBEDDER, DenseSetting, Family
 from codenib.views.dense.store import CodeVectorStore, best
@@ -38,14 +38,14 @@ ENOUGH = 0.95  # mean Neighbor Recall that qualifies a configuration
 @click.option(
     "--embedder", "embedders", multiple=True, help="Embedders to build with (default: the embedded)."
 )
-def command(common: Common, embedders: tuple[str, ...]) -> None:
+def command(common: StudyOptions, embedders: tuple[str, ...]) -> None:
     """Dense views: build scaling at L0 and L2, Flat against IVF and HNSW (Q2)."""
     assert common.rows is not None
     rows = chosen_rows(
         read_rows(common.rows, LocalizeRow), repos=common.repos, limit=common.limit, per_repo=common.per_repo
     )
     specs = embedders or (DEFAULT_EMBEDDER,)
-    run = Run(common.out, "ann", common.settings(rows=digest_of(rows), embedders=list(specs)))
+    run = StudyRun(common.out, "ann", common.settings(rows=digest_of(rows), embedders=list(specs)))
     run.use_state(common.home)
     lacking: list[str] = []
     for spec in specs:

@@ -21,10 +21,10 @@ from codenib.evals.data.clones import check_out
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.bootstrap import Estimate, median_interval
 from codenib.evals.metrics.scoring import isolated_cost, resident_cost
-from codenib.evals.options import Common, study_options
+from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.drawing import banded_lines, canvas, forest, plain_ticks
 from codenib.evals.reports.report import Report, seconds, size, table
-from codenib.evals.runs import Record, Run
+from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.navigation import anchors
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
@@ -41,12 +41,12 @@ VIEWS = (ViewKind.LEXICAL, ViewKind.DENSE, ViewKind.GRAPH)
 
 @click.command("lifecycle")
 @study_options()
-def command(common: Common) -> None:
+def command(common: StudyOptions) -> None:
     """Materialize, load, serve a trace of 42 requests; isolated and resident projections."""
     assert common.rows is not None
     every = read_rows(common.rows, LocalizeRow)
     rows = chosen_rows(every, repos=common.repos, limit=common.limit, per_repo=common.per_repo or 1)
-    run = Run(common.out, "lifecycle", common.settings(rows=digest_of(rows)))
+    run = StudyRun(common.out, "lifecycle", common.settings(rows=digest_of(rows)))
     for done, row in enumerate(rows, 1):
         if row.id not in run:
             queries = [each.query for each in every if each.cluster == row.cluster][:SESSIONS]
@@ -59,7 +59,7 @@ def command(common: Common) -> None:
     common.finish(run, summary, report, table(["stage", "median", "95% interval"], shown))
 
 
-def _snapshot(common: Common, run: Run, row: LocalizeRow, queries: Sequence[str]) -> Record:
+def _snapshot(common: StudyOptions, run: StudyRun, row: LocalizeRow, queries: Sequence[str]) -> Record:
     about = {"row": row.id, "repo": row.cluster, "language": row.language}
     place, state = common.out / "checkouts" / row.id, common.out / "states" / row.id
     for folder in (place, state):
@@ -72,7 +72,7 @@ def _snapshot(common: Common, run: Run, row: LocalizeRow, queries: Sequence[str]
         manifest = store.manifests()[0]
         task = _task(store, manifest, queries)
         started = time.time()
-        done = _python("codenib.evals.trace_process", json.dumps(task))
+        done = _python("codenib.evals.studies.lifecycle.trace_process", json.dumps(task))
         load_s = done["loaded_at"] - started
         used = sum(file.stat().st_size for file in home().rglob("*") if file.is_file())
         return {

@@ -1,6 +1,6 @@
 """A fresh process that loads views and serves a trace: a JSON task on standard input, times out.
 
-    python -m codenib.evals.trace_process < task.json
+    python -m codenib.evals.studies.lifecycle.trace_process < task.json
 
 The task is `{"manifest": FILE, "views": [...], "queries": [...], "definitions": [[path, line, column], ...],
 "repeats": N}`. Nothing is built here.

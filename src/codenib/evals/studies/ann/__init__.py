@@ -1,0 +1,1 @@
+"""Q2: what building and searching vectors costs, exact and approximate."""
