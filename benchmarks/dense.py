@@ -26,7 +26,7 @@ import numpy as np
 
 from codenib.compiler.compiler import IndexCompiler, silent
 from codenib.compiler.dense import open_named
-from codenib.compiler.derive import CachedRecords
+from codenib.compiler.records.derive import CachedRecords
 from codenib.core.embedding import Embedder
 from codenib.core.source import SourceSnapshot
 from codenib.manifest.embeddings import EmbeddingCache

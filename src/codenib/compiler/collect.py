@@ -5,10 +5,10 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
-from codenib.compiler.derive import UNITS
+from codenib.compiler.records.derive import UNITS
 from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS, derivers_of
 from codenib.core.errors import StateError
 from codenib.core.views import Status, ViewKind
@@ -37,36 +37,62 @@ def collect(*, keep: int, root: Path | None = None) -> CollectReport:
     """Keep the newest `keep` snapshots of each repository and what they reach; every writer waits."""
     root = root or home()
     before = disk_usage(root)
-    gone = artifacts = 0
-    reached: set[tuple[str, str]] = set()
-    vectors: set[bytes] = set()
-    held: set[str] = set()
     anchor = Store("", root=root)
     with anchor.collecting():
-        for folder in sorted((root / "repos").glob("*")):
-            store = Store(folder.name, root=root)
-            if not store.still_there():
-                shutil.rmtree(folder, ignore_errors=True)
-                gone += 1
-                continue
-            artifacts += store.sweep(slow=SLOW_VIEWS, keep_clean=keep, keep_dirty=keep)
-            vectors.update(_vectors_of(store))
-            held.update(_held_of(store))
-            for tree in store.trees():  # the sweep left those that a manifest names
-                reached.update((digest, language_hint(path)) for path, digest in tree.items())
-        versions = {UNITS: units_version()}
-        versions.update((name, deriver.version) for name, deriver in derivers_of(DEFAULT_VIEWS).items())
-        with closing(anchor.open_cache()) as cache:
-            keys = {record_key(name, version, *job) for name, version in versions.items() for job in reached}
-            records = cache.keep_only(keys)
-        if anchor.embeddings.exists():
-            with closing(anchor.open_embeddings()) as embeddings:
-                records += embeddings.keep_only(vectors)
-        with closing(LocalBlobs(anchor.blob_store)) as local:
-            unreached = local.digests() - {digest for digest, _ in reached} - held
-            local.delete(unreached)
+        reached = _sweep_repositories(root, keep)
+        records, blobs = _drop_unreached(anchor, reached)
     after = disk_usage(root)
-    return CollectReport(gone, artifacts, records, len(unreached), max(before - after, 0), after)
+    return CollectReport(
+        repositories=reached.repositories_gone,
+        artifacts=reached.artifacts_gone,
+        records=records,
+        blobs=blobs,
+        freed_bytes=max(before - after, 0),
+        size_bytes=after,
+    )
+
+
+@dataclass(slots=True)
+class _Reached:
+    """What the snapshots that stay need of the stores that all repositories share; and what went already."""
+
+    jobs: set[tuple[str, str]] = field(default_factory=set)  # blob digest and language hint
+    blobs: set[str] = field(default_factory=set)  # of no snapshot, but read by a graph
+    vectors: set[bytes] = field(default_factory=set)
+    repositories_gone: int = 0
+    artifacts_gone: int = 0
+
+
+def _sweep_repositories(root: Path, keep: int) -> _Reached:
+    reached = _Reached()
+    for folder in sorted((root / "repos").glob("*")):
+        store = Store(folder.name, root=root)
+        if not store.still_there():
+            shutil.rmtree(folder, ignore_errors=True)
+            reached.repositories_gone += 1
+            continue
+        reached.artifacts_gone += store.sweep(slow=SLOW_VIEWS, keep_clean=keep, keep_dirty=keep)
+        reached.vectors.update(_vectors_of(store))
+        reached.blobs.update(_stale_texts_of(store))
+        for tree in store.trees():  # the sweep left those that a manifest names
+            reached.jobs.update((digest, language_hint(path)) for path, digest in tree.items())
+    return reached
+
+
+def _drop_unreached(store: Store, reached: _Reached) -> tuple[int, int]:
+    """Drop records, vectors and blobs that nothing reaches; how many records with vectors, how many blobs."""
+    versions = {UNITS: units_version()}
+    versions.update((name, deriver.version) for name, deriver in derivers_of(DEFAULT_VIEWS).items())
+    with closing(store.open_cache()) as cache:
+        keys = {record_key(name, version, *job) for name, version in versions.items() for job in reached.jobs}
+        records = cache.keep_only(keys)
+    if store.embeddings.exists():
+        with closing(store.open_embeddings()) as embeddings:
+            records += embeddings.keep_only(reached.vectors)
+    with closing(LocalBlobs(store.blob_store)) as local:
+        unreached = local.digests() - {digest for digest, _ in reached.jobs} - reached.blobs
+        local.delete(unreached)
+    return records, len(unreached)
 
 
 def _vectors_of(store: Store) -> Iterator[bytes]:
@@ -81,7 +107,7 @@ def _vectors_of(store: Store) -> Iterator[bytes]:
                     yield embedding_key(record.fields["identity"], digest)
 
 
-def _held_of(store: Store) -> Iterator[str]:
+def _stale_texts_of(store: Store) -> Iterator[str]:
     """The texts that the graphs of a repository go on reading while the files do not parse."""
     for manifest in store.manifests():
         record = manifest.views.get(ViewKind.GRAPH)

@@ -1,15 +1,14 @@
-"""What making views did: the values that the compiler returns."""
+"""What an update did: the value that the compiler returns."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
-from codenib.compiler.bases import Bases
+from codenib.compiler.build import BuiltViews
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import RepoManifest, ViewKind, ViewRecord
+from codenib.core.views import RepoManifest, ViewKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,32 +42,19 @@ class Outcome:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """A view's record, and the folder that becomes its artifact when it is published."""
-
-    record: ViewRecord
-    folder: Path | None = None
-
-
 def outcome_of(
-    manifest: RepoManifest,
-    snapshot: SourceSnapshot,
-    made: Mapping[ViewKind, Made],
-    bases: Bases,
-    derived: int,
-    started: float,
+    manifest: RepoManifest, snapshot: SourceSnapshot, built: BuiltViews, started: float
 ) -> Outcome:
-    """What was made, from how large a delta, since `started`."""
-    delta = bases.used
+    """What was built, from how large a delta, since `started`; without a base every file counts as added."""
+    delta = built.delta
     return Outcome(
         manifest,
         snapshot,
-        {kind: manifest.views[kind].how or manifest.views[kind].status for kind in made},
+        {kind: manifest.views[kind].how or manifest.views[kind].status for kind in built.views},
         added=len(delta.added) if delta is not None else len(snapshot.files),
         changed=len(delta.changed) if delta is not None else 0,
         removed=len(delta.removed) if delta is not None else 0,
         renamed=len(delta.renamed) if delta is not None else 0,
-        derived=derived,
+        derived=built.derived,
         seconds=time.perf_counter() - started,
     )

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from codenib.compiler.compiler import IndexCompiler, silent
-from codenib.compiler.derive import CachedRecords
+from codenib.compiler.records.derive import CachedRecords
 from codenib.core.embedding import Embedder
 from codenib.core.source import SourceSnapshot
 from codenib.manifest.embeddings import EmbeddingCache

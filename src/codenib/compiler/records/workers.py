@@ -1,7 +1,7 @@
 """Deriving in worker processes: jobs in, records out, over pipes, in whatever order they finish.
 
-Workers are plain subprocesses of this Python (`python -m codenib.compiler.worker`), not `multiprocessing`:
-they need no importable `__main__`, no fork of a threaded process and no pickle, and a closed pipe ends them.
+Workers are plain subprocesses (`python -m codenib.compiler.records.worker`), not `multiprocessing`: they need
+no importable `__main__`, no fork of a threaded process and no pickle, and a closed pipe ends them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from codenib.snapshot.blobs import BlobSource
 from codenib.units.record import encode_units
 
 if TYPE_CHECKING:
-    from codenib.compiler.derive import Derived, Job
+    from codenib.compiler.records.derive import Derived, Job
 
 _BATCH = 32
 _LENGTH = struct.Struct("<I")
@@ -144,7 +144,7 @@ class Worker:
         environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
         # -P: the current folder is often the indexed repository, and none of its modules may be imported.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "codenib.compiler.worker"],
+            [sys.executable, "-P", "-m", "codenib.compiler.records.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=environment,

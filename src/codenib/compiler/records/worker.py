@@ -12,9 +12,9 @@ from contextlib import closing
 
 import msgspec
 
-from codenib.compiler.derive import Job, derive_jobs
+from codenib.compiler.records.derive import Job, derive_jobs
+from codenib.compiler.records.workers import WorkerSetup, read_frame, write_frame
 from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
-from codenib.compiler.workers import WorkerSetup, read_frame, write_frame
 from codenib.core.errors import CodenibError
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from codenib.compiler.compiler import silent
-from codenib.compiler.derive import CachedRecords, derive_blob
-from codenib.compiler.workers import CRASHED
+from codenib.compiler.records.derive import CachedRecords, derive_blob
+from codenib.compiler.records.workers import CRASHED
 from codenib.core.source import BlobUnits, SourceFile
 from codenib.manifest.cache import RecordCache
 from codenib.snapshot.blobs import BlobSource, LocalBlobs, blob_digest
@@ -80,7 +80,7 @@ def test_anew_derives_what_the_cache_holds_and_replaces_it(cache: RecordCache, s
 
 
 def _keys(cache: RecordCache) -> list[bytes]:
-    from codenib.compiler.derive import UNITS
+    from codenib.compiler.records.derive import UNITS
     from codenib.manifest.cache import record_key
     from codenib.units.languages import language_hint, units_version
 

@@ -13,9 +13,9 @@ from tests.compiler.damage import LONG_SOURCE, damaged_object
 from tests.gitrepo import GitRepo
 
 import codenib
-from codenib.compiler.derive import Job, derive_blob
+from codenib.compiler.records.derive import Job, derive_blob
+from codenib.compiler.records.workers import CRASHED, Worker, WorkerSetup, crashed, derive_in_workers
 from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
-from codenib.compiler.workers import CRASHED, Worker, WorkerSetup, crashed, derive_in_workers
 from codenib.core.errors import ProviderError
 from codenib.core.views import Status, ViewKind
 from codenib.snapshot.blobs import BlobSource, LocalBlobs, blob_digest

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 
-from codenib.compiler.workers import crashed, derive_in_workers
+from codenib.compiler.records.workers import crashed, derive_in_workers
 from codenib.core.protocols import BlobReader, Deriver, Progress
 from codenib.core.source import BlobUnits, SourceFile
 from codenib.manifest.cache import RecordCache, record_key

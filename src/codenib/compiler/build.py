@@ -1,0 +1,143 @@
+"""A snapshot and kinds of views in, folders and records of these views out; nothing is published here.
+
+A view is reused when nothing differs from its nearest base, maintained when the base can be followed, and
+built from the snapshot otherwise. One that fails becomes a failed record and leaves the others alone.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codenib.compiler.bases import Base, Bases, by_nearness
+from codenib.compiler.choices import RepositoryViews
+from codenib.compiler.registry import VIEWS, ViewContext, derivers_of
+from codenib.core.errors import CodenibError
+from codenib.core.protocols import ViewMaintainer
+from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.views import RepoManifest, Status, ViewFacts, ViewKind, ViewRecord
+from codenib.manifest.cache import RecordCache
+from codenib.snapshot.blobs import BlobSource
+
+if TYPE_CHECKING:
+    from codenib.compiler.records.derive import CachedRecords
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltView:
+    """A view's record, and the folder that becomes its artifact when it is published."""
+
+    record: ViewRecord
+    folder: Path | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltViews:
+    """The views of one build; the delta from the base that was followed, if any; how many blobs were read."""
+
+    views: Mapping[ViewKind, BuiltView]
+    delta: Delta | None
+    derived: int
+
+
+class SnapshotBuilder:
+    """Builds and maintains the views of one repository's snapshots."""
+
+    def __init__(self, context: ViewContext, views: RepositoryViews) -> None:
+        self._repository = context.repository
+        self._store = context.store
+        self._progress = context.progress
+        self._views = views
+
+    def build(
+        self,
+        snapshot: SourceSnapshot,
+        kinds: Sequence[ViewKind],
+        published: RepoManifest | None,
+        *,
+        rebuild: bool,
+    ) -> BuiltViews:
+        """The views that `published` does not have fresh; with `rebuild`, from nothing that is stored."""
+        manifests = [] if rebuild else by_nearness(self._store, self._repository.worktree_key)
+        bases = Bases(self._store, manifests, self._views.fresh_record, snapshot)
+        with (
+            closing(self._store.open_cache()) as cache,
+            closing(self.open_records(cache, kinds, anew=rebuild)) as records,
+        ):
+            built = {
+                kind: self._build_view(kind, snapshot, bases.nearest(kind), records)
+                for kind in kinds
+                if published is None or self._views.fresh_record(published, kind) is None
+            }
+        return BuiltViews(built, bases.used, records.derived)
+
+    def open_records(
+        self, cache: RecordCache, kinds: Sequence[ViewKind], *, anew: bool = False
+    ) -> CachedRecords:
+        """The records that these views read; the caller closes them."""
+        from codenib.compiler.records.derive import CachedRecords  # parsers, which a no-op never needs
+
+        source = BlobSource.of(self._repository, self._store.blob_store)
+        return CachedRecords(cache, source, derivers_of(kinds), self._progress, anew=anew)
+
+    def _build_view(
+        self, kind: ViewKind, snapshot: SourceSnapshot, base: Base | None, records: CachedRecords
+    ) -> BuiltView:
+        """One view: reused, maintained, built, or failed."""
+        started = time.perf_counter()
+        if base is not None and base.same:
+            seconds = time.perf_counter() - started
+            return BuiltView(replace(base.record, snapshot=snapshot.id, how="reused", seconds=seconds))
+        profile = self._views[kind].profile()
+        record = ViewRecord(kind, profile.digest, snapshot.id, Status.FAILED, fields=dict(profile.fields))
+        out = self._store.new_artifact()
+        try:
+            builder = self._views[kind].builder()
+            known, profile = profile, builder.profile()  # opens an embedder, before any work
+            record = replace(record, profile=profile.digest, fields=dict(profile.fields))
+            facts, how = self._write(builder, snapshot, base if profile == known else None, records, out)
+        except Exception as error:  # noqa: BLE001 - a failed view, however it failed, leaves its siblings
+            shutil.rmtree(out, ignore_errors=True)
+            seconds = time.perf_counter() - started
+            return BuiltView(replace(record, seconds=seconds, error=f"{type(error).__name__}: {error}"))
+        record = replace(
+            record,
+            status=Status.FRESH,
+            how=how,
+            capabilities=facts.capabilities,
+            counts=facts.counts,
+            seconds=time.perf_counter() - started,
+            error=facts.lacks,
+        )
+        return BuiltView(record, out)
+
+    def _write(
+        self,
+        builder: ViewMaintainer,
+        snapshot: SourceSnapshot,
+        base: Base | None,
+        records: CachedRecords,
+        out: Path,
+    ) -> tuple[ViewFacts, str]:
+        """Maintain the base where it can be followed, else build; what the builder says, and how it went."""
+        reads_records = VIEWS[builder.kind].reads_records
+        if base is not None:
+            try:
+                if reads_records:
+                    records.prepare([*base.delta.added, *base.delta.changed])
+                self._progress(f"maintaining {builder.kind}", 0, 1)
+                folder = self._store.artifact(base.record.artifact)
+                return builder.maintain(folder, base.delta, records, out), "maintained"
+            except (CodenibError, OSError, ValueError, LookupError):
+                # The maintainer declines, or the base is gone or damaged: rebuild this view alone.
+                shutil.rmtree(out)
+                out.mkdir()
+        if reads_records:
+            records.prepare(snapshot.source_files())
+        self._progress(f"building {builder.kind}", 0, 1)
+        return builder.build(snapshot, records, out), "built"
