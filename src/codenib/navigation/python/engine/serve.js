@@ -9,164 +9,148 @@
 //   {"apart": true}                         of the files that the configuration leaves out, those that are imported
 // After each answer comes {"end": COUNT}; {"error": REASON} when it failed.
 
-const path = require("path");
-const readline = require("readline");
-const { load } = require("./engine");
-const { Maker, isFile, openOthers, writeAll } = require("./maker");
-const { open } = require("./project");
-const { Sheet } = require("./sheet");
-const { States } = require("./states");
-const { Surface } = require("./surface");
+/** @import { Project } from "./basedpyright" */
+/** @import { LineRanges } from "./fact-builder" */
+/**
+ * @typedef {object} SurfaceRequest
+ * @property {string[]} surfaces
+ * @property {string[]} touched
+ * @property {Record<string, string[]>} entries
+ * @property {string[]} held
+ */
 
-// A project, the state of its files that is at hand, and the one before it.
-class Desk {
-  constructor(project, files) {
-    this.project = project;
-    this.files = new Set(files);
-    this.states = new States(project);
-    this.was = undefined;
-    this.begin(files, new Map(), files);
-  }
+const { serveRequests, writeLine, writeText } = require("../../engines/js/wire");
+const { EngineError, loadBundle } = require("./bundle");
+const { encodeNothing } = require("./encoder");
+const { LoadedProject } = require("./loaded-project");
+const { isReadable, openProject } = require("./project");
 
-  // Back to the state before, or on to a new one; whether it is new.
-  turn(files, changed) {
-    const { root, uriOf, program } = this.project;
-    const uris = changed.map((file) => uriOf(root, file));
-    if (this.states.back(uris)) {
-      [this.now, this.was] = [this.was, this.now];
-      // Its types may have been let go of.
-      this.now.maker.resolver.evaluator === program.evaluator || this.now.maker.resolver.forget();
-      return false;
-    }
-    this.states.ahead(uris);
-    this.was = this.now;
-    const edges = new Map(this.was.edges);
-    changed.forEach((file) => edges.delete(file));
-    this.begin(files, edges, changed);
-    return true;
-  }
-
-  begin(files, edges, changed) {
-    const others = openOthers(this.project, files, new Set(changed));
-    const maker = new Maker(this.project, files, others, this.states);
-    maker.reach.edges = edges;
-    this.now = { maker, edges, others, surface: new Surface(this.project, maker.resolver) };
-  }
-
-  // Whether what is on disk is what this project has at hand; only `changed` may differ.
-  holds(files, changed) {
-    const { root, uriOf } = this.project;
-    const there = changed.filter((file) => this.files.has(file));
-    return (
-      files.length === this.files.size &&
-      files.every((file) => this.files.has(file)) &&
-      there.every((file) => this.states.isAtHand(uriOf(root, file)))
-    );
-  }
-
-  close() {
-    this.project.service.dispose();
-    this.project.temp.dispose();
-  }
-}
-
-class Server {
-  // `open` makes the project of what is on disk now.
+class Service {
+  /** @param {() => Promise<Project>} open opens the project that is on disk now */
   constructor(open) {
     this.open = open;
-    this.desk = undefined;
+    /** @type {LoadedProject | undefined} */
+    this.loaded = undefined;
+    /** @type {LoadedProject | undefined} the project before files came or went */
     this.spare = undefined;
   }
 
-  async handle(request) {
-    if (request.sync) {
-      await this.sync(request.sync, request.changed);
-      return 0;
-    }
-    const { maker, others } = this.desk.now;
-    const { files } = this.desk;
-    if (request.apart) {
-      writeAll(JSON.stringify({ apart: others.size > 0 ? [...maker.reach.imported()].sort() : [] }) + "\n");
-      return 1;
-    }
-    if (request.imports) {
-      for (const file of request.imports) {
-        const known = others.size > 0 && files.has(file);
-        writeAll(JSON.stringify({ file, imports: known ? maker.reach.importsOf(file) : [] }) + "\n");
-      }
-      return request.imports.length;
-    }
-    if (request.nodes) {
-      request.nodes.forEach((file) => writeAll(JSON.stringify({ file, nodes: maker.nodesOf(file) }) + "\n"));
-      return request.nodes.length;
-    }
-    if (request.lines) {
-      return this.lines(request.lines, request.within ?? {});
-    }
+  /**
+   * @param {any} request
+   * @returns {number | Promise<number>}
+   */
+  handle(request) {
+    if (request.sync) return this.sync(request.sync, request.changed);
+    if (request.apart) return this.apart();
+    if (request.imports) return this.imports(request.imports);
+    if (request.nodes) return this.nodes(request.nodes);
+    if (request.lines) return this.lines(request.lines, request.within ?? {});
     return this.surfaces(request);
   }
 
-  async sync(files, changed) {
-    const root = this.desk?.project.root;
-    const readable = root ? files.filter((file) => isFile(path.join(root, file))) : files;
-    const there = new Set(readable);
-    const moved = changed.some((file) => this.desk?.files.has(file) !== there.has(file));
-    if (this.desk && !moved) {
-      this.desk.turn(readable, changed) && this.letGo();
-    } else if (this.spare?.holds(readable, changed)) {
-      [this.desk, this.spare] = [this.spare, this.desk];
-    } else {
-      // Search roots, excluded folders and what every import leads to may differ.
-      this.letGo();
-      this.spare = this.desk;
-      const project = await this.open();
-      this.desk = new Desk(
-        project,
-        files.filter((file) => isFile(path.join(project.root, file))),
-      );
-    }
+  get project() {
+    if (!this.loaded) throw new EngineError("no project is loaded: sync comes first");
+    return this.loaded;
   }
 
-  letGo() {
+  /**
+   * @param {string[]} files
+   * @param {string[]} changed
+   */
+  async sync(files, changed) {
+    const { loaded } = this;
+    const readable = loaded ? files.filter((file) => isReadable(loaded.project.root, file)) : files;
+    const present = new Set(readable);
+    if (loaded && changed.every((file) => loaded.files.has(file) === present.has(file))) {
+      if (loaded.update(readable, changed)) this.closeSpare();
+    } else if (this.spare?.isCurrent(readable, changed)) {
+      [this.loaded, this.spare] = [this.spare, loaded];
+    } else {
+      // Search roots, excluded folders and what every import leads to may differ.
+      this.closeSpare();
+      this.spare = loaded;
+      const project = await this.open();
+      this.loaded = new LoadedProject(
+        project,
+        files.filter((file) => isReadable(project.root, file)),
+      );
+    }
+    return 0;
+  }
+
+  closeSpare() {
     this.spare?.close();
     this.spare = undefined;
   }
 
-  lines(paths, within) {
-    const { now, files } = this.desk;
-    const first = paths.filter((file) => !now.others.has(file));
-    const found = new Map();
-    for (const file of [...first, ...paths.filter((one) => now.others.has(one))]) {
-      found.set(file, files.has(file) ? now.maker.lineOf(file, within[file]) : new Sheet(file).text([], []));
-      now.maker.letGo();
+  apart() {
+    const { excludedFiles } = this.project.current;
+    writeLine({ apart: excludedFiles.excluded.size > 0 ? [...excludedFiles.imported()].sort() : [] });
+    return 1;
+  }
+
+  /** @param {string[]} paths */
+  imports(paths) {
+    const { current, files } = this.project;
+    const { excludedFiles } = current;
+    for (const file of paths) {
+      const isKnown = excludedFiles.excluded.size > 0 && files.has(file);
+      writeLine({ file, imports: isKnown ? excludedFiles.importsOf(file) : [] });
     }
-    paths.forEach((file) => writeAll(found.get(file)));
-    now.maker.judge();
     return paths.length;
   }
 
+  /** @param {string[]} paths */
+  nodes(paths) {
+    const { builder } = this.project.current;
+    for (const file of paths) writeLine({ file, nodes: builder.nodesOf(file) });
+    return paths.length;
+  }
+
+  /**
+   * @param {string[]} paths
+   * @param {Record<string, LineRanges>} within
+   */
+  lines(paths, within) {
+    const { current, files } = this.project;
+    const { builder, excludedFiles } = current;
+    const isExcluded = (/** @type {string} */ file) => excludedFiles.excluded.has(file);
+    /** @type {Map<string, string>} */
+    const lines = new Map();
+    for (const file of [...paths.filter((one) => !isExcluded(one)), ...paths.filter(isExcluded)]) {
+      lines.set(file, files.has(file) ? builder.factsOf(file, within[file]) : encodeNothing(file));
+      builder.limitMemory();
+    }
+    for (const file of paths) writeText(/** @type {string} */ (lines.get(file)));
+    builder.checkFailures();
+    return paths.length;
+  }
+
+  /** @param {SurfaceRequest} request */
   surfaces({ surfaces: paths, touched, entries, held }) {
-    const { now, files } = this.desk;
+    const { current, files } = this.project;
     for (const file of paths) {
-      const surface = files.has(file) ? now.surface.of(file, touched, entries[file], held) : {};
-      writeAll(JSON.stringify({ file, surface }) + "\n");
-      now.maker.letGo();
+      const surface = files.has(file)
+        ? current.surface.of(file, { touched, chains: entries[file], used: held })
+        : {};
+      writeLine({ file, surface });
+      current.builder.limitMemory();
     }
     return paths.length;
+  }
+
+  close() {
+    this.loaded?.close();
+    this.spare?.close();
   }
 }
 
+/** @param {string[]} argv */
 async function main([folder, root, python]) {
-  const inner = load(folder);
-  const server = new Server(() => open(inner, root, python));
-  for await (const line of readline.createInterface({ input: process.stdin })) {
-    try {
-      writeAll(JSON.stringify({ end: await server.handle(JSON.parse(line)) }) + "\n");
-    } catch (error) {
-      writeAll(JSON.stringify({ error: error.stack ?? `${error}` }) + "\n");
-    }
-  }
-  [server.desk, server.spare].forEach((desk) => desk?.close());
+  const inner = loadBundle(folder);
+  const service = new Service(() => openProject(inner, root, python));
+  await serveRequests((request) => service.handle(request));
+  service.close();
 }
 
 main(process.argv.slice(2)).then(

@@ -2,84 +2,124 @@
 // A file in, what other files can see of it out: for each name the digest of its type as the engine knows it. Two
 // versions of a file with equal surfaces leave the facts of every other file as they are.
 
-const crypto = require("crypto");
-const { DECL } = require("./names");
+/** @import { Declaration, NodeInfo, NodeTypes, ParseNode, Project, SourceFileInfo, Symbol, SymbolTable, Type } from "./basedpyright" */
+/** @import { Resolver } from "./resolver" */
+/**
+ * @typedef {object} SurfaceOptions
+ * @property {string[]} touched names that mean something else than before; an open body that has one counts as changed
+ * @property {string[]} [chains] the entries wanted; all when it is not given
+ * @property {string[]} used names of classes whose values are used otherwise than before; an entry whose type has one
+ *   counts as changed
+ */
 
-// Bodies that the engine reads again for the arguments of a call, because a parameter has no type, show through.
+const crypto = require("node:crypto");
+const { append } = require("../../engines/js/maps");
+const { DECL } = require("./declarations");
+
+// Bodies that the engine reads again for the arguments of a call, because a parameter has no type, are part of a surface.
 const OPEN = "open";
+// An entry whose type has a class of `used`.
+const USED = "held";
 // How a method's own object is printed among its parameters.
 const OWN = /\((?:self|cls): (?:type\[)?(?:Self@)?[\w.]+(?=[,)\][])/g;
+const WORDS = /[\p{L}_][\p{L}\p{N}_]*/gu;
 
 class Surface {
+  /**
+   * @param {Project} project
+   * @param {Resolver} resolver
+   */
   constructor(project, resolver) {
     const { inner } = project;
     this.project = project;
     this.resolver = resolver;
+    /** @type {NodeInfo} */
     this.info = inner("analyzer/analyzerNodeInfo");
+    /** @type {NodeTypes} */
     this.types = inner("parser/parseNodeUtils").ParseNodeTypeMap;
+    /** @type {(node: ParseNode, annotationOf: () => undefined) => (ParseNode | undefined)[]} */
     this.childrenOf = inner("analyzer/parseTreeWalker").getChildNodes;
     this.kinds = inner("analyzer/types");
-    this.unknown = inner("analyzer/typeUtils").isPartlyUnknown;
-    this.variablesOf = inner("analyzer/typeUtils").getTypeVarArgsRecursive;
+    /** @type {(type: Type) => boolean} */
+    this.isPartlyUnknown = inner("analyzer/typeUtils").isPartlyUnknown;
+    /** @type {(type: Type) => Type[]} */
+    this.typeVariablesOf = inner("analyzer/typeUtils").getTypeVarArgsRecursive;
+    /** @type {Set<string> | undefined} */
+    this.members = undefined;
+    this.text = "";
+    /** @type {Map<string, unknown[]>} */
+    this.entries = new Map();
+    /** @type {Set<string>} */
+    this.touched = new Set();
+    /** @type {RegExp | undefined} */
+    this.used = undefined;
+    /** @type {(chain: string) => boolean} */
+    this.isWanted = () => true;
   }
 
-  // `touched`: names that mean something else than before; an open body that has one counts as changed.
-  // `chains`: the entries wanted; all when it is not given. `held`: names of classes whose values are used otherwise
-  // than before; an entry whose type has one counts as changed.
-  of(file, touched, chains, held) {
-    this.held = held.length > 0 ? new RegExp(`\\b(?:${held.join("|")})\\b`) : undefined;
+  /**
+   * @param {string} file
+   * @param {SurfaceOptions} options
+   */
+  of(file, { touched, chains, used }) {
+    this.used = used.length > 0 ? new RegExp(`\\b(?:${used.join("|")})\\b`) : undefined;
     const wanted = chains && new Set(chains);
-    this.wants = (chain) => !wanted || wanted.has(chain);
-    const { program, root, uriOf } = this.project;
-    const uri = uriOf(root, file);
+    this.isWanted = (chain) => !wanted || wanted.has(chain);
+    const { program } = this.project;
+    const uri = this.project.uriOf(file);
     const results = program.getParseResults(uri);
-    if (!results) {
-      return {};
-    }
-    this.text = results.text ?? program.getSourceFileInfo(uri).sourceFile.getFileContent() ?? "";
+    if (!results) return {};
+    this.text = results.text ?? program.getSourceFileInfo(uri)?.sourceFile.getFileContent() ?? "";
     this.touched = new Set(touched);
     this.entries = new Map();
     const tree = results.parserOutput.parseTree;
     this.resolver.enter(uri);
-    this.exported(tree);
-    this.scopes(tree, "");
-    const found = {};
-    for (const [name, parts] of this.entries) {
-      found[name] = crypto.createHash("sha256").update(parts.join("\n")).digest("hex").slice(0, 16);
-    }
-    return found;
+    this.addExported(tree);
+    this.addScopes(tree, "");
+    return Object.fromEntries([...this.entries].map(([name, parts]) => [name, digest(parts.join("\n"))]));
   }
 
-  exported(tree) {
+  /** @param {ParseNode} tree */
+  addExported(tree) {
     const all = this.info.getDunderAllInfo(tree, this.resolver.reader);
-    for (const name of all?.names ?? []) {
-      this.add(name, "in __all__");
-    }
-    if (all) {
-      this.add("__all__", all.usesUnsupportedDunderAllForm ? "dynamic" : "plain");
-    }
+    if (!all) return;
+    for (const name of all.names) this.add(name, "in __all__");
+    this.add("__all__", all.usesUnsupportedDunderAllForm ? "dynamic" : "plain");
   }
 
-  // The scopes of the module and of every class in it, wherever that is.
-  scopes(node, chain) {
+  /**
+   * The scopes of the module and of every class in it, wherever that is.
+   * @param {ParseNode} node
+   * @param {string} chain
+   */
+  addScopes(node, chain) {
     const t = this.types;
-    let inside = chain;
-    if (node.nodeType === t.Class || node.nodeType === t.Function) {
-      inside = `${chain}${node.d.name.d.value}.`;
-    }
-    if (node.nodeType === t.Module || node.nodeType === t.Class) {
-      if (node.nodeType === t.Class) {
-        this.wants(inside.slice(0, -1)) && this.header(node, inside);
-      }
-      this.symbols(this.info.getScope(node, this.resolver.reader)?.symbolTable, inside, node);
-    }
-    for (const child of this.childrenOf(node, () => undefined)) {
-      child && this.scopes(child, inside);
-    }
+    const isClass = node.nodeType === t.Class;
+    const inside = isClass || node.nodeType === t.Function ? `${chain}${node.d.name.d.value}.` : chain;
+    if (isClass && this.isWanted(inside.slice(0, -1))) this.addHeader(node, inside);
+    if (isClass || node.nodeType === t.Module) this.addSymbols(this.tableOf(node), inside, node);
+    for (const child of this.childrenOf(node, () => undefined)) if (child) this.addScopes(child, inside);
   }
 
-  header(node, chain) {
-    const type = this.resolver.evaluator.getTypeOfClass(node)?.classType;
+  /**
+   * @param {ParseNode} node
+   * @returns {SymbolTable}
+   */
+  tableOf(node) {
+    return this.info.getScope(node, this.resolver.reader)?.symbolTable ?? new Map();
+  }
+
+  /** @param {ParseNode | undefined} node */
+  classTypeOf(node) {
+    return this.resolver.evaluator.getTypeOfClass(node)?.classType;
+  }
+
+  /**
+   * @param {ParseNode} node
+   * @param {string} chain
+   */
+  addHeader(node, chain) {
+    const type = this.classTypeOf(node);
     const name = `${chain.slice(0, -1)} (class)`;
     if (!type) {
       this.add(name, "no type");
@@ -94,160 +134,194 @@ class Surface {
     ];
     const text = above.map((one) => this.describe(one)).join();
     this.add(name, shared.flags, shared.baseClasses.length, shared.mro.length, text);
-    this.holds(text) && this.add(name, "held");
+    this.addUse(name, text);
     this.add(
       name,
-      shared.dataClassEntries?.map((e) => [e.name, e.hasDefault, e.includeInInit, e.isKeywordOnly]),
+      shared.dataClassEntries?.map((/** @type {any} */ entry) => [
+        entry.name,
+        entry.hasDefault,
+        entry.includeInInit,
+        entry.isKeywordOnly,
+      ]),
     );
     this.add(name, JSON.stringify(shared.dataClassBehaviors ?? null, plain));
     if (shared.dataClassEntries || shared.namedTupleEntries || this.kinds.ClassType.isTypedDictClass(type)) {
-      this.fields(node, `${chain}__init__`);
+      this.addFields(node, `${chain}__init__`);
     }
   }
 
-  // The class is made with its fields, in order and often unnamed.
-  fields(node, name) {
-    for (const [field, symbol] of this.info.getScope(node, this.resolver.reader)?.symbolTable ?? []) {
-      const isField = symbol.getDeclarations().some((d) => d.type === DECL.variable);
-      isField && this.add(name, field, this.print(this.resolver.evaluator.getEffectiveTypeOfSymbol(symbol)));
+  /**
+   * Such a class is constructed with its fields, in order and often unnamed.
+   * @param {ParseNode} node
+   * @param {string} name
+   */
+  addFields(node, name) {
+    for (const [field, symbol] of this.tableOf(node)) {
+      if (!symbol.getDeclarations().some((declaration) => declaration.type === DECL.variable)) continue;
+      this.add(name, field, this.print(this.resolver.evaluator.getEffectiveTypeOfSymbol(symbol)));
     }
   }
 
-  symbols(table, chain, node) {
+  /**
+   * @param {SymbolTable} table
+   * @param {string} chain
+   * @param {ParseNode} node
+   */
+  addSymbols(table, chain, node) {
     const isClass = node.nodeType === this.types.Class;
     // What is left after some members of an enumeration were looked at depends on all of them.
-    const members = isClass && table && this.isEnum(node) ? [...table.keys()].join() : "";
-    for (const [name, symbol] of table ?? []) {
-      const declarations = symbol.getDeclarations().filter((d) => d.node && d.type !== DECL.intrinsic);
-      if (declarations.length === 0 || !this.wants(chain + name)) {
-        continue;
-      }
+    const enumerators = isClass && this.isEnum(node) ? [...table.keys()].join() : "";
+    for (const [name, symbol] of table) {
+      const declarations = symbol.getDeclarations().filter((one) => one.node && one.type !== DECL.intrinsic);
+      if (declarations.length === 0 || !this.isWanted(chain + name)) continue;
       const type = this.resolver.evaluator.getEffectiveTypeOfSymbol(symbol);
-      if (chain === "" && declarations.every((d) => d.type === DECL.alias)) {
-        this.imported(name, symbol, type, declarations);
+      const text = this.describe(type);
+      if (chain === "" && declarations.every((one) => one.type === DECL.alias)) {
+        this.addImport(name, symbol, text, declarations);
         continue;
       }
-      const text = this.describe(type);
-      this.add(chain + name, symbol._flags, text, members);
-      this.holds(text) && this.add(chain + name, "held");
-      if (isClass && this.shapes.has(name)) {
-        this.add(`${chain}${name} (shape)`, symbol._flags, text);
-      }
-      for (const d of declarations) {
-        this.add(
-          chain + name,
-          d.type,
-          d.isConstant,
-          d.isFinal,
-          d.isMethod,
-          d.isInExceptSuite,
-          d.node.nodeType,
-        );
-        if (d.type === DECL.alias) {
-          this.alias(chain + name, d);
-        } else if (d.type === DECL.function) {
-          this.body(chain + name, d.node);
-          name === "__init__" && this.made(chain + name, type, d.node);
-        }
-      }
+      this.add(chain + name, symbol._flags, text, enumerators);
+      this.addUse(chain + name, text);
+      if (isClass && this.protocolMembers.has(name)) this.add(`${chain}${name} (shape)`, symbol._flags, text);
+      for (const declaration of declarations) this.addDeclaration(chain, name, declaration, type);
     }
   }
 
-  // Whether a type has one of the classes; who calls a method has its own object already.
-  holds(text) {
-    return !!this.held && this.held.test(text.replace(OWN, ""));
+  /**
+   * @param {string} chain
+   * @param {string} name
+   * @param {Declaration} declaration
+   * @param {Type} type
+   */
+  addDeclaration(chain, name, declaration, type) {
+    const { type: kind, isConstant, isFinal, isMethod, isInExceptSuite, node } = declaration;
+    this.add(chain + name, kind, isConstant, isFinal, isMethod, isInExceptSuite, node.nodeType);
+    if (kind === DECL.alias) this.addAlias(chain + name, declaration);
+    if (kind !== DECL.function) return;
+    this.addBody(chain + name, node);
+    if (name === "__init__") this.addConstructor(chain + name, type, node);
   }
 
+  /**
+   * Marks an entry whose type has one of the used classes; who calls a method has its own object already.
+   * @param {string} name
+   * @param {string} text
+   */
+  addUse(name, text) {
+    if (this.used?.test(text.replace(OWN, ""))) this.add(name, USED);
+  }
+
+  /** @param {ParseNode} node */
   isEnum(node) {
-    const type = this.resolver.evaluator.getTypeOfClass(node)?.classType;
+    const type = this.classTypeOf(node);
     return !!type && this.kinds.ClassType.isEnumClass(type);
   }
 
-  // The names of what protocols ask for, special methods aside: they are compared without being written.
-  get shapes() {
-    this.shaped ??= new Set(this.project.program._sourceFileList.flatMap((info) => this.shapesIn(info)));
-    return this.shaped;
-  }
-
-  shapesIn({ sourceFile }) {
-    const t = this.types;
-    const statements = sourceFile.getParserOutput()?.parseTree.d.statements ?? [];
-    const protocols = statements.filter((one) => one.nodeType === t.Class && this.isProtocol(one));
-    const tables = protocols.map(
-      (one) => this.info.getScope(one, this.resolver.reader)?.symbolTable ?? new Map(),
+  /** The names of what protocols ask for, special methods aside: they are compared without being written. */
+  get protocolMembers() {
+    this.members ??= new Set(
+      this.project.program._sourceFileList.flatMap((info) => this.protocolMembersIn(info)),
     );
-    return tables.flatMap((table) => [...table.keys()]).filter((name) => !name.startsWith("__"));
+    return this.members;
   }
 
+  /** @param {SourceFileInfo} info */
+  protocolMembersIn({ sourceFile }) {
+    /** @type {ParseNode[]} */
+    const statements = sourceFile.getParserOutput()?.parseTree.d.statements ?? [];
+    const protocols = statements.filter((one) => one.nodeType === this.types.Class && this.isProtocol(one));
+    const names = protocols.flatMap((one) => [...this.tableOf(one).keys()]);
+    return names.filter((name) => !name.startsWith("__"));
+  }
+
+  /** @param {ParseNode} node */
   isProtocol({ d }) {
     const t = this.types;
-    return d.arguments.some(({ d: { valueExpr } }) => {
+    return d.arguments.some((/** @type {ParseNode} */ argument) => {
+      const { valueExpr } = argument.d;
       const base = valueExpr.nodeType === t.Index ? valueExpr.d.leftExpr : valueExpr;
       const word = base.nodeType === t.MemberAccess ? base.d.member : base;
       return word.nodeType === t.Name && word.d.value === "Protocol";
     });
   }
 
-  // What a module imports, others can only see by naming the module.
-  imported(name, symbol, type, declarations) {
+  /**
+   * What a module imports, others can only see by naming the module.
+   * @param {string} name
+   * @param {Symbol} symbol
+   * @param {string} text
+   * @param {Declaration[]} declarations
+   */
+  addImport(name, symbol, text, declarations) {
     const entry = `${name} (import)`;
-    const text = this.describe(type);
     this.add(entry, symbol._flags, text);
-    this.holds(text) && this.add(entry, "held");
-    declarations.forEach((d) => this.alias(entry, d));
+    this.addUse(entry, text);
+    for (const declaration of declarations) this.addAlias(entry, declaration);
   }
 
-  // An imported name is what it leads to.
-  alias(name, d) {
-    for (const one of this.resolver.look(d).defs) {
-      this.add(name, typeof one.label === "string" ? one.label : "", stable(one.target));
+  /**
+   * An imported name is what it leads to.
+   * @param {string} name
+   * @param {Declaration} declaration
+   */
+  addAlias(name, declaration) {
+    for (const { label, target } of this.resolver.lookUp(declaration).definitions) {
+      this.add(name, label ?? "", withoutPlace(target));
     }
   }
 
-  // How a class is made is used without being written. Where no type follows from the arguments, who makes one writes
-  // the class, a subclass or the name of a parameter.
-  made(name, type, node) {
-    const owner = node.parent?.parent;
-    const generic = this.resolver.evaluator.getTypeOfClass(owner)?.classType.shared.typeParams.length !== 0;
-    if (generic || node.d.decorators.length > 0 || !this.kinds.isFunction(type)) {
+  /**
+   * A constructor is used without being written. Where no type follows from the arguments, who calls it writes the
+   * class, a subclass or the name of a parameter.
+   * @param {string} name
+   * @param {Type} type
+   * @param {ParseNode} node
+   */
+  addConstructor(name, type, node) {
+    const isGeneric = this.classTypeOf(node.parent?.parent)?.shared.typeParams.length !== 0;
+    if (isGeneric || node.d.decorators.length > 0 || !this.kinds.isFunction(type)) {
       this.add(`${name} (made)`, "generic", this.print(type));
       return;
     }
-    type.shared.parameters.forEach((parameter, at) => {
+    for (const [at, parameter] of type.shared.parameters.entries()) {
+      if (at === 0 || parameter.category !== 0 || !parameter.name) continue;
       const typed = this.print(this.kinds.FunctionType.getParamType(type, at));
-      if (at > 0 && parameter.category === 0 && parameter.name) {
-        this.add(`${name}.${parameter.name}`, at, parameter.flags, typed);
-      }
-    });
+      this.add(`${name}.${parameter.name}`, at, parameter.flags, typed);
+    }
   }
 
-  // A function whose result depends on what it is called with shows its body.
-  body(name, node) {
+  /**
+   * A function whose result depends on what it is called with shows its body.
+   * @param {string} name
+   * @param {ParseNode} node
+   */
+  addBody(name, node) {
     const type = this.resolver.evaluator.getTypeOfFunction(node)?.functionType;
     const returned = type && this.resolver.evaluator.getInferredReturnType(type);
-    if (node.d.returnAnnotation || !returned || !this.unknown(returned)) {
-      return;
-    }
+    if (node.d.returnAnnotation || !returned || !this.isPartlyUnknown(returned)) return;
     const text = this.text.slice(node.start, node.start + node.length);
     this.add(name, OPEN, text);
-    if (
-      this.touched.size > 0 &&
-      (text.match(/[\p{L}_][\p{L}\p{N}_]*/gu) ?? []).some((w) => this.touched.has(w))
-    ) {
+    if (this.touched.size > 0 && (text.match(WORDS) ?? []).some((word) => this.touched.has(word))) {
       this.add(name, "touched");
     }
   }
 
-  // Aliases by what they stand for: who uses a value of such a type need not write the alias.
+  /**
+   * A type as text; aliases by what they stand for: who uses a value of such a type need not write the alias.
+   * @param {Type | undefined} type
+   */
   print(type) {
-    return type
-      ? this.resolver.evaluator.printType(type, { useFullyQualifiedNames: true, expandTypeAlias: true })
-      : "";
+    if (!type) return "";
+    const options = { useFullyQualifiedNames: true, expandTypeAlias: true };
+    return this.resolver.evaluator.printType(type, options);
   }
 
-  // A type as text, with the bounds of its type variables, which are not printed where they are used.
+  /**
+   * A type as text, with the bounds of its type variables, which are not printed where they are used.
+   * @param {Type | undefined} type
+   */
   describe(type) {
-    const bounds = (type ? this.variablesOf(type) : []).flatMap(({ shared }) => [
+    const bounds = (type ? this.typeVariablesOf(type) : []).flatMap(({ shared }) => [
       shared.boundType,
       ...(shared.constraints ?? []),
       shared.isDefaultExplicit ? shared.defaultType : undefined,
@@ -255,24 +329,36 @@ class Surface {
     return [type, ...bounds].map((one) => this.print(one)).join(" ");
   }
 
+  /**
+   * @param {string} name
+   * @param {unknown[]} parts
+   */
   add(name, ...parts) {
-    const known = this.entries.get(name);
-    known ? known.push(...parts) : this.entries.set(name, parts);
+    for (const part of parts) append(this.entries, name, part);
   }
 }
 
-// A target without its place: a shift alone changes nobody's facts.
-function stable(target) {
+/** @param {string} text */
+function digest(text) {
+  return crypto.createHash("sha256").update(text).digest("hex").slice(0, 16);
+}
+
+/**
+ * A target without its place: a shift alone changes nobody's facts.
+ * @param {string} target
+ */
+function withoutPlace(target) {
   const parsed = JSON.parse(target);
   return typeof parsed === "string" ? parsed : parsed[0];
 }
 
-function plain(key, value) {
-  return value instanceof Map || value instanceof Set
-    ? [...value]
-    : typeof value === "bigint"
-      ? `${value}`
-      : value;
+/**
+ * @param {string} _key
+ * @param {unknown} value
+ */
+function plain(_key, value) {
+  if (value instanceof Map || value instanceof Set) return [...value];
+  return typeof value === "bigint" ? `${value}` : value;
 }
 
-module.exports = { Surface };
+module.exports = { Surface, withoutPlace };
