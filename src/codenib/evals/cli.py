@@ -9,6 +9,7 @@ from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
 #: study → (module below `studies`, line in the overview)
 STUDIES = {
     "retrieval": ("retrieval.command", "Ranked search: recall, success, latency, build time (Q1)."),
+    "questions": ("questions", "Short questions: NDCG on semble's public benchmark."),
     "ann": ("ann.command", "Dense views: build scaling, Flat against IVF and HNSW (Q2)."),
     "navigation": ("navigation", "Static against live definitions and references (Q3)."),
     "maintenance": ("maintenance.command", "Updates against rebuilds, and whether they are equal (Q4)."),

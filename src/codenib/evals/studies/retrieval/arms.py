@@ -41,10 +41,13 @@ class Arm:
         )
         return chosen
 
-    def ask(self, workspace: Workspace, query: str, k: int) -> Answer:
-        """Ask at the published head: nothing is built inside a timed question."""
+    def ask(
+        self, workspace: Workspace, query: str, k: int, *, at: str | None = None, paths: Sequence[str] = ()
+    ) -> Answer:
+        """Ask at the published head, or at `at`: nothing is built inside a timed question."""
         search: Any = workspace.search  # which arguments it takes is looked up, not assumed
-        answer: Answer = search(query, k=k, refresh="never", **self.given())
+        where = {"at": at} if at else {"refresh": "never"}
+        answer: Answer = search(query, k=k, paths=paths, **where, **self.given())
         return answer
 
 
@@ -57,6 +60,7 @@ ARMS = (
     Arm("fast", (_LEXICAL, _DENSE), budget="fast"),
     Arm("balanced", (_LEXICAL, _DENSE), budget="balanced"),
     Arm("thorough", (_LEXICAL, _DENSE), budget="thorough"),
+    Arm("balanced-files", (_LEXICAL, _DENSE), level="file", default=False),
     # Language engines take minutes per commit, so the graph is asked for by name.
     Arm("structural", (_LEXICAL, _DENSE, _GRAPH), route="structural", default=False),
     Arm("semantic+graph", (_LEXICAL, _DENSE, _GRAPH), route="semantic", expand=True, default=False),
