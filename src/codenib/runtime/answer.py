@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import msgspec
@@ -40,36 +40,12 @@ class Located(msgspec.Struct, frozen=True):
     @property
     def spans(self) -> list[Span]:
         """The committed spans in order, without those that overlap an earlier one."""
-        kept: list[Span] = []
+        spans: list[Span] = []
         for each in self.locations:
             span = Span(each.path, each.start_line, each.end_line)
-            if not any(_overlap(span, other) for other in kept):
-                kept.append(span)
-        return kept
-
-
-#: The schema that the prompts show and `parse_answer` accepts.
-ANSWER_SCHEMA: dict[str, Any] = {
-    "type": "object",
-    "properties": {
-        "summary": {"type": "string"},
-        "locations": {
-            "type": "array",
-            "items": {
-                "type": "object",
-                "properties": {
-                    "path": {"type": "string"},
-                    "start_line": {"type": "integer"},
-                    "end_line": {"type": "integer"},
-                    "symbol": {"type": "string"},
-                    "reason": {"type": "string"},
-                },
-                "required": ["path"],
-            },
-        },
-    },
-    "required": ["summary", "locations"],
-}
+            if not any(_overlap(span, other) for other in spans):
+                spans.append(span)
+        return spans
 
 
 def parse_answer(text: str) -> AgentAnswer | None:
@@ -184,11 +160,3 @@ def _location(place: dict[str, Any]) -> AnswerLocation | None:
 
 def _overlap(one: Span, other: Span) -> bool:
     return one.path == other.path and one.start_line <= other.end_line and other.start_line <= one.end_line
-
-
-def shown(locations: Sequence[AnswerLocation]) -> list[str]:
-    """A line for each location, for people."""
-    return [
-        f"{each.path}:{each.start_line}-{each.end_line}" + (f"  {each.symbol}" if each.symbol else "")
-        for each in locations
-    ]

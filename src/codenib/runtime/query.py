@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.compiler.compiler import silent
@@ -14,7 +15,7 @@ from codenib.core.views import RepoManifest, ViewKind
 from codenib.planner.plan import ROUTES
 from codenib.runtime.context.policies import ContextPolicy, policy_of
 from codenib.runtime.providers.choose import open_model
-from codenib.runtime.providers.provider import Listener, Provider
+from codenib.runtime.providers.provider import Provider, RunListener
 from codenib.runtime.runner import AgentResult, AgentRunner, RunSettings
 from codenib.runtime.skills.guard import ResourceGuard
 from codenib.runtime.skills.registry import (
@@ -39,6 +40,15 @@ _ROUTE_VIEWS = {
 _SOURCES = "give one of repo_path=, contexts=, manifest="
 
 
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """Where the views come from; exactly one is given."""
+
+    repo_path: str | Path | None
+    contexts: Contexts | None
+    manifest: RepoManifest | str | Path | None
+
+
 def query(
     issue: str,
     *,
@@ -53,7 +63,7 @@ def query(
     settings: RunSettings | None = None,
     price: Price | None = None,
     trace: AgentRunTrace | None = None,
-    listener: Listener | None = None,
+    listener: RunListener | None = None,
     progress: Progress = silent,
 ) -> AgentResult:
     """Find the places of `issue` with a model, from exactly one source.
@@ -65,14 +75,15 @@ def query(
     """
     if not issue.strip():
         raise InputError("the issue is empty", hint='codenib agent "what is wrong"')
-    if sum(source is not None for source in (repo_path, contexts, manifest)) != 1:
+    source = _Source(repo_path, contexts, manifest)
+    if sum(each is not None for each in (repo_path, contexts, manifest)) != 1:
         raise InputError("exactly one source is needed", hint=_SOURCES)
     model = open_model(provider) if provider is None or isinstance(provider, str) else provider
     chosen = policy_of(policy) if isinstance(policy, str) else policy
     limits = settings or RunSettings()
     folders = load_skill_metadata(DEFAULT_SKILLS if skills is None else skills)
     needed = _needed(chosen, limits) | (set() if skills is None else requirements(folders, navigation))
-    with _opened(repo_path, contexts, manifest, needed, folders, navigation, progress) as views:
+    with _opened(source, needed, folders, navigation, progress) as views:
         admission = ResourceGuard(views.manifest).admit(folders, views.navigation)
         return AgentRunner(
             provider=model,
@@ -97,8 +108,8 @@ def compile_views(
     """Build or maintain the views that a run needs, and those there that its skills would use."""
     with Workspace(repo_path, progress=progress) as workspace:
         useful = {kind for skill in skills for kind in (*skill.spec.requires, *skill.spec.uses)}
-        kept = useful & set(workspace.status().views)
-        wanted = {*DEFAULT_VIEWS, *needed, *kept}
+        built = useful & set(workspace.status().views)
+        wanted = {*DEFAULT_VIEWS, *needed, *built}
         return workspace.index([kind for kind in ViewKind if kind in wanted]).manifest
 
 
@@ -113,20 +124,20 @@ def _needed(policy: ContextPolicy, settings: RunSettings) -> set[ViewKind]:
 
 @contextmanager
 def _opened(
-    repo_path: str | Path | None,
-    contexts: Contexts | None,
-    manifest: RepoManifest | str | Path | None,
+    source: _Source,
     needed: set[ViewKind],
     skills: Sequence[SkillFolder],
     navigation: Navigation,
     progress: Progress,
 ) -> Iterator[Contexts]:
-    if contexts is not None:
-        contexts.workspace.hold([kind for kind in ViewKind if kind in needed])
-        yield contexts
+    """The views of the source; those that were opened here are closed again."""
+    if source.contexts is not None:
+        source.contexts.workspace.hold([kind for kind in ViewKind if kind in needed])
+        yield source.contexts
         return
+    manifest = source.manifest
     if manifest is None:
-        assert repo_path is not None
-        manifest = compile_views(repo_path, needed, skills, progress)
+        assert source.repo_path is not None
+        manifest = compile_views(source.repo_path, needed, skills, progress)
     with load_views(manifest, needed, navigation=navigation) as opened:
         yield opened

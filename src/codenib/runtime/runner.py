@@ -11,12 +11,11 @@ import msgspec
 from codenib import __version__
 from codenib.core.errors import CodenibError
 from codenib.runtime.answer import AgentAnswer, Located, locate_answer, parse_answer
-from codenib.runtime.context.history import bounded, history_tokens
+from codenib.runtime.context.history import bounded, count_message, history_tokens
 from codenib.runtime.context.messages import Message, Reply, ToolCall
-from codenib.runtime.context.policies import ContextPolicy, Eager, Seen, Start, rewritten
+from codenib.runtime.context.policies import ContextPolicy, Eager, HistoryState, Start, rewritten
 from codenib.runtime.context.prompts import ANSWER_FORMAT, CANDIDATES, candidate_text, system_prompt
-from codenib.runtime.providers.provider import Listener, ModelError, Provider, Sampling, Silent
-from codenib.runtime.providers.scripted import count_message
+from codenib.runtime.providers.provider import ModelError, Provider, RunListener, Sampling, Silent
 from codenib.runtime.skills.guard import ResourceGuard
 from codenib.runtime.skills.registry import SkillRegistry
 from codenib.runtime.tools.registry import ToolRegistry
@@ -73,7 +72,7 @@ class AgentRunner:
         settings: RunSettings | None = None,
         usage: UsageTracker | None = None,
         trace: AgentRunTrace | None = None,
-        listener: Listener | None = None,
+        listener: RunListener | None = None,
         warnings: Sequence[str] = (),
     ) -> None:
         """The tools of the skills in `registry` are added to `tools`; names must not clash."""
@@ -116,7 +115,16 @@ class AgentRunner:
         self, answer: AgentAnswer | None, located: Located, stop: str, turns: int, started: float
     ) -> AgentResult:
         report, seconds = self._end(stop, turns, started)
-        return AgentResult(answer, located, stop, turns, report, seconds, tuple(self._warnings), self._trace)
+        return AgentResult(
+            answer=answer,
+            located=located,
+            stop=stop,
+            turns=turns,
+            usage=report,
+            seconds=seconds,
+            warnings=tuple(self._warnings),
+            trace=self._trace,
+        )
 
     def _begin(self, issue: str) -> None:
         """Say what runs, then build the first history."""
@@ -194,16 +202,22 @@ class AgentRunner:
         """Apply the policy's one-time transition when it is due."""
         after = rewritten(self._history, issue)
         tokens = history_tokens(self._history)
-        kept = history_tokens(after) if after else tokens
-        decision = self._policy.after_batch(
-            Seen(self._history, self._candidate_paths, turn, self._settings.turn_cap, tokens, kept)
+        compacted = history_tokens(after) if after else tokens
+        state = HistoryState(
+            history=self._history,
+            candidate_paths=self._candidate_paths,
+            turn=turn,
+            turn_cap=self._settings.turn_cap,
+            tokens=tokens,
+            compacted_tokens=compacted,
         )
+        decision = self._policy.after_batch(state)
         self._trace.add("decision", about="rewrite", yes=decision.yes, why=decision.why, like=decision.like)
         if not decision.yes or after is None:
             return False
         self._history = after
-        self._listener.step(f"history rewritten: {tokens:,} tokens become {kept:,} ({decision.why})")
-        self._trace.add("rewrite", reason="compaction", tokens=tokens, kept=kept, history=after)
+        self._listener.step(f"history rewritten: {tokens:,} tokens become {compacted:,} ({decision.why})")
+        self._trace.add("rewrite", reason="compaction", tokens=tokens, kept=compacted, history=after)
         return True
 
     def _answer(self) -> AgentAnswer | None:
@@ -273,7 +287,7 @@ class AgentRunner:
 class _Recorded:
     """Tells the caller's listener, and the trace of what belongs there."""
 
-    def __init__(self, listener: Listener, trace: AgentRunTrace) -> None:
+    def __init__(self, listener: RunListener, trace: AgentRunTrace) -> None:
         self._listener = listener
         self._trace = trace
 

@@ -12,7 +12,7 @@ from codenib.runtime.context.policies import (
     Compact,
     Eager,
     GrepRead,
-    Seen,
+    HistoryState,
     Start,
     policy_of,
 )
@@ -20,12 +20,12 @@ from codenib.runtime.context.policies import (
 START = Start("issue", ["a.py", "b.py"], 3000)
 
 
-def seen(path: str | None, *, tokens: int, kept: int, turn: int = 2) -> Seen:
+def seen(path: str | None, *, tokens: int, kept: int, turn: int = 2) -> HistoryState:
     history = [Message("system", "s"), Message("user", "q")]
     if path is not None:
         call = ToolCall("1", "read", {"path": path})
         history += [Message("assistant", "", (call,)), Message("tool", "text", call_id="1")]
-    return Seen(history, ["a.py", "b.py"], turn, 16, tokens, kept)
+    return HistoryState(history, ["a.py", "b.py"], turn, 16, tokens, kept)
 
 
 def test_grep_read_never_delivers_and_never_rewrites() -> None:

@@ -22,8 +22,8 @@ from tests.runtime.modelserver import (
 from codenib.core.errors import InputError
 from codenib.runtime.context.messages import Message, Reply, ToolCall, ToolSpec, Usage
 from codenib.runtime.providers.choose import open_model
-from codenib.runtime.providers.patience import Patience
 from codenib.runtime.providers.provider import ModelError, Provider, Sampling
+from codenib.runtime.providers.retries import RetryLimits
 
 KEY = "sk-test-0123456789-secret"
 TOOLS = [ToolSpec("read", "Read a file.", {"type": "object", "properties": {"path": {"type": "string"}}})]
@@ -71,9 +71,9 @@ class Heard:
 def provider_at(
     server: ModelServer, which: str, heard: Heard, *, stream: bool = True, attempts: int = 3
 ) -> Provider:
-    patience = Patience(attempts=attempts, timeout_s=20, sleep=heard.slept.append)
+    retries = RetryLimits(attempts=attempts, timeout_s=20, sleep=heard.slept.append)
     base_url = server.base_url(which)
-    return open_model(f"{which}:some-model", base_url=base_url, stream=stream, patience=patience)
+    return open_model(f"{which}:some-model", base_url=base_url, stream=stream, retries=retries)
 
 
 def ask(
@@ -242,9 +242,9 @@ def test_rubbish_in_a_stream_is_tried_again(which: str) -> None:
 def test_a_server_that_hangs_is_left_after_the_timeout(which: str, stream: bool) -> None:
     heard = Heard()
     with serving(Hangs(), Says("ok")) as server:
-        patience = Patience(timeout_s=0.3, sleep=heard.slept.append)
+        retries = RetryLimits(timeout_s=0.3, sleep=heard.slept.append)
         provider = open_model(
-            f"{which}:test", base_url=server.base_url(which), stream=stream, patience=patience
+            f"{which}:test", base_url=server.base_url(which), stream=stream, retries=retries
         )
         assert ask(provider, heard).message.text == "ok"
     assert len(heard.retries) == 1

@@ -12,11 +12,12 @@ from tests.runtime.modelserver import Call, Cuts, Fails, Says, serving
 from codenib.core.errors import InputError, ProviderError
 from codenib.runtime.context.messages import Message, Usage
 from codenib.runtime.providers.choose import open_model
-from codenib.runtime.providers.patience import Patience
 from codenib.runtime.providers.provider import ModelError
+from codenib.runtime.providers.replay import ReplayProvider
+from codenib.runtime.providers.retries import RetryLimits
 from codenib.runtime.providers.scripted import ScriptedProvider
 from codenib.runtime.query import compile_views, query
-from codenib.runtime.traces.trace import AgentRunTrace, ReplayProvider, invocations, read_trace, usage_of
+from codenib.runtime.traces.trace import AgentRunTrace, invocations, read_trace, usage_of
 
 KEY = "sk-test-0123456789-secret"
 SCRIPT = [
@@ -93,7 +94,7 @@ def test_tokens_equal_what_the_server_reported_and_no_key_is_kept(
     slept: list[float] = []
     with serving(*script) as server, AgentRunTrace(file) as trace:
         provider = open_model(
-            f"{which}:test", base_url=server.base_url(which), patience=Patience(sleep=slept.append)
+            f"{which}:test", base_url=server.base_url(which), retries=RetryLimits(sleep=slept.append)
         )
         result = query(ISSUE, repo_path=shop.path, provider=provider, policy="compact", trace=trace)
         reported = (server.prompt, server.completion, server.cached)
@@ -117,8 +118,8 @@ def test_a_run_whose_model_fails_leaves_a_trace_that_says_so(shop: GitRepo, tmp_
         AgentRunTrace(file) as trace,
         pytest.raises(ModelError),
     ):
-        patience = Patience(attempts=2, sleep=lambda _: None)
-        provider = open_model("anthropic:test", base_url=server.url, patience=patience)
+        retries = RetryLimits(attempts=2, sleep=lambda _: None)
+        provider = open_model("anthropic:test", base_url=server.url, retries=retries)
         query(ISSUE, repo_path=shop.path, provider=provider, trace=trace)
     events = read_trace(file)
     assert [event.kind for event in events[-2:]] == ["error", "end"]

@@ -1,4 +1,4 @@
-"""A history and a bound in tokens in, a history within it out: the oldest observations give way. Pure."""
+"""A history in, its size in tokens, or the history within a bound (oldest results go first) out. Pure."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import msgspec
 
-from codenib.runtime.context.messages import Message
-from codenib.runtime.providers.scripted import count_message
+from codenib.runtime.context.messages import Message, ToolSpec
+from codenib.serving.context.tokens import count
 
 _GONE = "[left out to keep the history within its bound; call the tool again if you need it]"
 
@@ -32,3 +32,19 @@ def bounded(history: Sequence[Message], max_tokens: int) -> list[Message]:
             left[at] = msgspec.structs.replace(message, text=_GONE)
             size += count_message(left[at]) - count_message(message)
     return left
+
+
+def count_prompt(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
+    """Tokens of a prompt as JSON, by our own tokenizer: what a server that counts so would report."""
+    return sum(map(count_message, messages)) + sum(count(_json(tool)) for tool in tools)
+
+
+def count_message(message: Message) -> int:
+    """Tokens of a message: its text, and its calls as JSON."""
+    return count(message.text) + sum(
+        count(call.name) + count(_json(call.arguments)) for call in message.calls
+    )
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

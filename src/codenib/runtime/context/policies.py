@@ -34,10 +34,10 @@ class Start:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    """What is known after a batch of tool calls.
+class HistoryState:
+    """The run after a batch of tool calls.
 
-    `tokens` is the size of the history, `kept_tokens` what the transition would leave of it.
+    `tokens` is the size of the history, `compacted_tokens` its size after the one-time rewrite.
     """
 
     history: Sequence[Message]
@@ -45,7 +45,7 @@ class Seen:
     turn: int
     turn_cap: int
     tokens: int
-    kept_tokens: int
+    compacted_tokens: int
 
 
 class ContextPolicy(Protocol):
@@ -61,7 +61,7 @@ class ContextPolicy(Protocol):
     def begin(self, start: Start) -> Decision:
         """Whether the first prompt holds the candidates."""
 
-    def after_batch(self, seen: Seen) -> Decision:
+    def after_batch(self, state: HistoryState) -> Decision:
         """Whether to rewrite the history now. Not asked again once it was."""
 
 
@@ -74,7 +74,7 @@ class GrepRead:
     def begin(self, start: Start) -> Decision:
         return Decision(False, "grep_read delivers no candidates", self.name)
 
-    def after_batch(self, seen: Seen) -> Decision:
+    def after_batch(self, state: HistoryState) -> Decision:
         return Decision(False, "grep_read keeps the history", self.name)
 
 
@@ -87,7 +87,7 @@ class Eager:
     def begin(self, start: Start) -> Decision:
         return Decision(True, "eager delivers the candidates", self.name)
 
-    def after_batch(self, seen: Seen) -> Decision:
+    def after_batch(self, state: HistoryState) -> Decision:
         return Decision(False, "eager keeps the history", self.name)
 
 
@@ -100,8 +100,8 @@ class Compact:
     def begin(self, start: Start) -> Decision:
         return Decision(True, "compact delivers the candidates", self.name)
 
-    def after_batch(self, seen: Seen) -> Decision:
-        if not successful_reads(seen.history):
+    def after_batch(self, state: HistoryState) -> Decision:
+        if not successful_reads(state.history):
             return Decision(False, "no successful read yet", self.name)
         return Decision(True, "first successful read", self.name)
 
@@ -128,13 +128,13 @@ class Adaptive:
         count = len(start.candidate_paths)
         return Decision(True, f"{count} candidates, {start.candidate_tokens:,} tokens", "eager")
 
-    def after_batch(self, seen: Seen) -> Decision:
-        reads = successful_reads(seen.history)
+    def after_batch(self, state: HistoryState) -> Decision:
+        reads = successful_reads(state.history)
         if not reads:
             return Decision(False, "no successful read yet", "eager")
-        dropped = max(seen.tokens - seen.kept_tokens, 0)
-        turns = max((seen.turn_cap - seen.turn) // 2, 1)
-        inside = read_path(reads[-1][0]) in seen.candidate_paths
+        dropped = max(state.tokens - state.compacted_tokens, 0)
+        turns = max((state.turn_cap - state.turn) // 2, 1)
+        inside = read_path(reads[-1][0]) in state.candidate_paths
         if inside:  # the model is confirming a candidate: it is likely to answer soon
             turns = 1
         saved, where = dropped * turns, "a candidate's file" if inside else "a file outside the candidates"

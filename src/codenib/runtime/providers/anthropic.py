@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,9 @@ import msgspec
 
 from codenib.core.errors import InputError
 from codenib.runtime.context.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
-from codenib.runtime.providers.keys import KEY_VARIABLES, find_key
-from codenib.runtime.providers.patience import Broken, Patience, broken_status, send
-from codenib.runtime.providers.provider import Listener, Sampling
+from codenib.runtime.providers.endpoint import Endpoint, broken_status
+from codenib.runtime.providers.provider import RunListener, Sampling
+from codenib.runtime.providers.retries import Broken, send
 
 if TYPE_CHECKING:
     from anthropic import Anthropic
@@ -36,21 +35,9 @@ class AnthropicProvider:
 
     name = "anthropic"
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        key_variable: str | None = None,
-        stream: bool = True,
-        patience: Patience | None = None,
-    ) -> None:
-        self.model = model
-        self._base_url = base_url or os.environ.get("ANTHROPIC_BASE_URL") or None
-        self._key_variable = key_variable or KEY_VARIABLES["anthropic"][0]
-        self._key = find_key("anthropic", key_variable, needed=self._base_url is None)
-        self._stream = stream
-        self._patience = patience or Patience()
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.model = endpoint.model
+        self._endpoint = endpoint
         self._temperature = True  # until the model refuses it
         self._open: Anthropic | None = None
 
@@ -60,7 +47,7 @@ class AnthropicProvider:
         tools: Sequence[ToolSpec],
         *,
         sampling: Sampling,
-        listener: Listener,
+        listener: RunListener,
         may_call: bool = True,
     ) -> Reply:
         system = "\n\n".join(message.text for message in messages if message.role == "system")
@@ -79,9 +66,9 @@ class AnthropicProvider:
                 for tool in tools
             ]
             body["tool_choice"] = {"type": "auto" if may_call else "none"}
-        return send(lambda: self._once(body, sampling, listener), self._patience, listener)
+        return send(lambda: self._once(body, sampling, listener), self._endpoint.retries, listener)
 
-    def _once(self, body: dict[str, Any], sampling: Sampling, listener: Listener) -> Reply:
+    def _once(self, body: dict[str, Any], sampling: Sampling, listener: RunListener) -> Reply:
         client = self._client()
         import anthropic
         import httpx2
@@ -91,7 +78,7 @@ class AnthropicProvider:
         extra = {} if warm is None else {"temperature": warm}
         stream = _Streamed(listener)
         try:
-            if self._stream:
+            if self._endpoint.stream:
                 with client.messages.create(**body, stream=True, extra_body=extra) as events:
                     return stream.read(events)
             done = client.messages.create(**body, stream=False, extra_body=extra)
@@ -109,9 +96,7 @@ class AnthropicProvider:
             if error.status_code < 400:  # the stream held an error
                 why = f"anthropic broke off: {message}"
                 raise Broken(why, again=True, hint="try again later", wasted=stream.usage) from error
-            raise broken_status(
-                self.name, self.model, error.status_code, message, error.response.headers, self._key_variable
-            ) from error
+            raise broken_status(self._endpoint, error.status_code, message, error.response.headers) from error
         except (anthropic.APIConnectionError, httpx2.TransportError) as error:
             why = f"anthropic cannot be reached: {error.__cause__ or error}"
             hint = "--base-url URL: is the server running?"
@@ -129,10 +114,10 @@ class AnthropicProvider:
                     "the anthropic library is not installed", hint="pip install 'codenib[anthropic]'"
                 ) from error
             self._open = Anthropic(
-                api_key=self._key,
-                base_url=self._base_url,
+                api_key=self._endpoint.key,
+                base_url=self._endpoint.base_url,
                 max_retries=0,
-                timeout=self._patience.timeout_s,
+                timeout=self._endpoint.retries.timeout_s,
             )
             weakref.finalize(self, self._open.close)  # its connections end with us
         return self._open
@@ -187,7 +172,7 @@ def _call(block: dict[str, Any]) -> ToolCall:
 class _Streamed:
     """The events of one stream, put together. `usage` is what was reported so far."""
 
-    def __init__(self, listener: Listener) -> None:
+    def __init__(self, listener: RunListener) -> None:
         self._listener = listener
         self._blocks: dict[int, dict[str, Any]] = {}
         self._json: dict[int, str] = {}

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 
 from codenib.core.errors import InputError
-from codenib.runtime.providers.patience import Patience
+from codenib.runtime.providers.endpoint import resolve_endpoint
 from codenib.runtime.providers.provider import Provider
+from codenib.runtime.providers.retries import RetryLimits
 
 PROVIDERS = ("anthropic", "openai")
 MODEL = "CODENIB_MODEL"
@@ -18,7 +19,7 @@ def open_model(
     base_url: str | None = None,
     key_variable: str | None = None,
     stream: bool = True,
-    patience: Patience | None = None,
+    retries: RetryLimits | None = None,
 ) -> Provider:
     """The provider of `anthropic:NAME`, `openai:NAME` or a bare name; without one $CODENIB_MODEL decides.
 
@@ -29,17 +30,16 @@ def open_model(
     if not chosen:
         raise InputError("no model is chosen", hint=f"--model claude-… or gpt-…, or export {MODEL}=…")
     provider, name = split_model(chosen)
+    endpoint = resolve_endpoint(
+        provider, name, base_url=base_url, key_variable=key_variable, stream=stream, retries=retries
+    )
     if provider == "anthropic":
         from codenib.runtime.providers.anthropic import AnthropicProvider
 
-        return AnthropicProvider(
-            name, base_url=base_url, key_variable=key_variable, stream=stream, patience=patience
-        )
+        return AnthropicProvider(endpoint)
     from codenib.runtime.providers.openai import OpenAIProvider
 
-    return OpenAIProvider(
-        name, base_url=base_url, key_variable=key_variable, stream=stream, patience=patience
-    )
+    return OpenAIProvider(endpoint)
 
 
 def split_model(model: str) -> tuple[str, str]:

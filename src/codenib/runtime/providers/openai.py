@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import weakref
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
@@ -12,9 +11,9 @@ import msgspec
 
 from codenib.core.errors import InputError
 from codenib.runtime.context.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
-from codenib.runtime.providers.keys import KEY_VARIABLES, find_key
-from codenib.runtime.providers.patience import Broken, Patience, broken_status, send
-from codenib.runtime.providers.provider import Listener, Sampling
+from codenib.runtime.providers.endpoint import Endpoint, broken_status
+from codenib.runtime.providers.provider import RunListener, Sampling
+from codenib.runtime.providers.retries import Broken, send
 
 if TYPE_CHECKING:
     from openai import OpenAI
@@ -38,21 +37,9 @@ class OpenAIProvider:
 
     name = "openai"
 
-    def __init__(
-        self,
-        model: str,
-        *,
-        base_url: str | None = None,
-        key_variable: str | None = None,
-        stream: bool = True,
-        patience: Patience | None = None,
-    ) -> None:
-        self.model = model
-        self._base_url = base_url or os.environ.get("OPENAI_BASE_URL") or None
-        self._key_variable = key_variable or KEY_VARIABLES["openai"][0]
-        self._key = find_key("openai", key_variable, needed=self._base_url is None)
-        self._stream = stream
-        self._patience = patience or Patience()
+    def __init__(self, endpoint: Endpoint) -> None:
+        self.model = endpoint.model
+        self._endpoint = endpoint
         self._temperature = True  # until the model refuses it
         self._open: OpenAI | None = None
 
@@ -62,17 +49,17 @@ class OpenAIProvider:
         tools: Sequence[ToolSpec],
         *,
         sampling: Sampling,
-        listener: Listener,
+        listener: RunListener,
         may_call: bool = True,
     ) -> Reply:
         body = self._body(messages, tools, sampling, may_call)
-        return send(lambda: self._once(body, listener), self._patience, listener)
+        return send(lambda: self._once(body, listener), self._endpoint.retries, listener)
 
     def _body(
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], sampling: Sampling, may_call: bool
     ) -> dict[str, Any]:
         # OpenAI's newer models take only the new name; other servers know the old one.
-        limit = "max_completion_tokens" if self._base_url is None else "max_tokens"
+        limit = "max_completion_tokens" if self._endpoint.base_url is None else "max_tokens"
         body: dict[str, Any] = {
             "model": self.model,
             "messages": to_openai(messages),
@@ -81,20 +68,20 @@ class OpenAIProvider:
         if tools:
             body["tools"] = [tool_to_openai(tool) for tool in tools]
             body["tool_choice"] = "auto" if may_call else "none"
-        if self._stream:
+        if self._endpoint.stream:
             body["stream_options"] = {"include_usage": True}
         if sampling.temperature is not None:
             body["temperature"] = sampling.temperature
         return body
 
-    def _once(self, body: dict[str, Any], listener: Listener) -> Reply:
+    def _once(self, body: dict[str, Any], listener: RunListener) -> Reply:
         client = self._client()
         import openai
 
         if not self._temperature:
             body.pop("temperature", None)
         try:
-            if self._stream:
+            if self._endpoint.stream:
                 with client.chat.completions.create(**body, stream=True) as chunks:
                     return _from_chunks(chunks, listener)
             return _from_completion(client.chat.completions.create(**body, stream=False))
@@ -104,9 +91,7 @@ class OpenAIProvider:
                 self._temperature = False
                 listener.notice(f"{self.model} takes no temperature: it is left out")
                 return self._once(body, listener)
-            raise broken_status(
-                self.name, self.model, error.status_code, message, error.response.headers, self._key_variable
-            ) from error
+            raise broken_status(self._endpoint, error.status_code, message, error.response.headers) from error
         except openai.APIConnectionError as error:
             why = f"openai cannot be reached: {error.__cause__ or error}"
             raise Broken(why, again=True, hint="--base-url URL: is the server running?") from error
@@ -124,10 +109,10 @@ class OpenAIProvider:
                     "the openai library is not installed", hint="pip install 'codenib[openai]'"
                 ) from error
             self._open = OpenAI(
-                api_key=self._key,
-                base_url=self._base_url,
+                api_key=self._endpoint.key,
+                base_url=self._endpoint.base_url,
                 max_retries=0,
-                timeout=self._patience.timeout_s,
+                timeout=self._endpoint.retries.timeout_s,
             )
             weakref.finalize(self, self._open.close)  # its connections end with us
         return self._open
@@ -202,7 +187,7 @@ class _Slots:
         return slot
 
 
-def _from_chunks(chunks: Iterable[ChatCompletionChunk], listener: Listener) -> Reply:
+def _from_chunks(chunks: Iterable[ChatCompletionChunk], listener: RunListener) -> Reply:
     texts: list[str] = []
     slots = _Slots()
     finish, usage, model, chunk_count = None, None, "", 0

@@ -33,7 +33,7 @@ class ModelError(ProviderError):
         self.wasted = wasted or Usage()
 
 
-class Listener(Protocol):
+class RunListener(Protocol):
     """Hears of a request while it runs: for a terminal and for the trace."""
 
     def text(self, part: str) -> None:
@@ -77,7 +77,7 @@ class Provider(Protocol):
         tools: Sequence[ToolSpec],
         *,
         sampling: Sampling,
-        listener: Listener,
+        listener: RunListener,
         may_call: bool = True,
     ) -> Reply:
         """The model's next message; without `may_call` it may only write text.

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-import msgspec
-
 from codenib.core.errors import ProviderError
+from codenib.runtime.context.history import count_message, count_prompt
 from codenib.runtime.context.messages import Message, Reply, ToolSpec, Usage
-from codenib.runtime.providers.provider import Listener, Sampling
+from codenib.runtime.providers.provider import RunListener, Sampling
 
 #: The history, the tools and whether they may be called in; the assistant's message or a whole reply out.
 Decide = Callable[[Sequence[Message], Sequence[ToolSpec], bool], Message | Reply]
@@ -42,7 +41,7 @@ class ScriptedProvider:
         tools: Sequence[ToolSpec],
         *,
         sampling: Sampling,
-        listener: Listener,
+        listener: RunListener,
         may_call: bool = True,
     ) -> Reply:
         decided = self._decide(messages, tools, may_call)
@@ -51,23 +50,3 @@ class ScriptedProvider:
         listener.text(decided.text)
         usage = Usage(count_prompt(messages, tools), count_message(decided))
         return Reply(decided, "calls" if decided.calls else "end", usage, self.model)
-
-
-def count_prompt(messages: Sequence[Message], tools: Sequence[ToolSpec]) -> int:
-    """Tokens of a prompt as JSON, by our own tokenizer: what a server that counts so would report."""
-    from codenib.serving.context.tokens import count
-
-    return sum(map(count_message, messages)) + sum(count(_json(tool)) for tool in tools)
-
-
-def count_message(message: Message) -> int:
-    """Tokens of a message: its text, and its calls as JSON."""
-    from codenib.serving.context.tokens import count
-
-    return count(message.text) + sum(
-        count(call.name) + count(_json(call.arguments)) for call in message.calls
-    )
-
-
-def _json(value: object) -> str:
-    return msgspec.json.encode(value).decode()

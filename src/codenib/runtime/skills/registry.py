@@ -19,7 +19,7 @@ import msgspec
 from codenib.core.errors import InputError
 from codenib.core.views import ViewKind
 from codenib.runtime.context.messages import ToolSpec
-from codenib.runtime.tools.registry import Run, Tool
+from codenib.runtime.tools.registry import AgentTool, ToolFunction
 from codenib.runtime.views import Navigation
 
 _BUILT_IN = Path(__file__).parent
@@ -55,10 +55,10 @@ class SkillFolder:
         path = self.folder / "prompt.md"
         return path.read_text(encoding="utf-8") if path.exists() else ""
 
-    def load(self) -> list[Tool]:
+    def load(self) -> list[AgentTool]:
         """Import the code of the skill."""
         module = self._module()
-        return [Tool(spec, self._function(module, spec.name)) for spec in self.spec.tools]
+        return [AgentTool(spec, self._function(module, spec.name)) for spec in self.spec.tools]
 
     def _module(self) -> ModuleType:
         if self.folder.parent == _BUILT_IN:
@@ -72,13 +72,13 @@ class SkillFolder:
         found.loader.exec_module(module)
         return module
 
-    def _function(self, module: ModuleType, name: str) -> Run:
+    def _function(self, module: ModuleType, name: str) -> ToolFunction:
         function: Any = getattr(module, name, None)
         if not callable(function):
             raise InputError(
                 f"{self.folder / 'run.py'} has no function {name}", hint="docs/agent.md, “Skills”"
             )
-        run: Run = function
+        run: ToolFunction = function
         return run
 
 
@@ -96,7 +96,7 @@ class SkillRegistry:
     def prompts(self) -> list[str]:
         return [skill.prompt for skill in self.skills]
 
-    def tools(self) -> list[Tool]:
+    def tools(self) -> list[AgentTool]:
         return [tool for skill in self.skills for tool in skill.load()]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from codenib.core.errors import InputError
 from codenib.runtime.context.messages import ToolSpec
-from codenib.runtime.tools.registry import Tool, ToolRegistry, ToolResult
+from codenib.runtime.tools.registry import AgentTool, ToolRegistry, ToolResult
 from codenib.runtime.views import Contexts
 
 GREP_MATCHES = 50
@@ -26,9 +26,9 @@ _SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 def ordinary_tools(*, shell: bool = False) -> ToolRegistry:
     """What every arm of the paper's study shares; `shell` adds commands of the model's choice."""
     registry = ToolRegistry()
-    registry.extend([Tool(_GREP, grep), Tool(_READ, read), Tool(_LIST, list_files)])
+    registry.extend([AgentTool(_GREP, grep), AgentTool(_READ, read), AgentTool(_LIST, list_files)])
     if shell:
-        registry.add(Tool(_SHELL, run_shell))
+        registry.add(AgentTool(_SHELL, run_shell))
     return registry
 
 

@@ -35,29 +35,30 @@ class Observation:
     truncated: bool = False
 
 
-Run = Callable[[Contexts, Mapping[str, Any]], ToolResult]
+#: What runs: the opened views and the model's checked arguments in, the tool's result out.
+ToolFunction = Callable[[Contexts, Mapping[str, Any]], ToolResult]
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
+class AgentTool:
     """A tool: what the model is told, and what runs."""
 
     spec: ToolSpec
-    run: Run
+    run: ToolFunction
 
 
 @dataclass(slots=True)
 class ToolRegistry:
     """Tools by name. A name stands for one tool."""
 
-    tools: dict[str, Tool] = field(default_factory=dict)
+    tools: dict[str, AgentTool] = field(default_factory=dict)
 
-    def add(self, tool: Tool) -> None:
+    def add(self, tool: AgentTool) -> None:
         if tool.spec.name in self.tools:
             raise InputError(f"two tools are called {tool.spec.name!r}", hint="rename the skill's tool")
         self.tools[tool.spec.name] = tool
 
-    def extend(self, tools: Iterable[Tool]) -> None:
+    def extend(self, tools: Iterable[AgentTool]) -> None:
         for tool in tools:
             self.add(tool)
 
@@ -93,4 +94,11 @@ class ToolRegistry:
         except CodenibError as error:
             return failed(f"{error.message}{self._hint(error)}")
         seconds = time.perf_counter() - started
-        return Observation(result.text, False, seconds, result.provider, result.total, result.truncated)
+        return Observation(
+            text=result.text,
+            failed=False,
+            seconds=seconds,
+            provider=result.provider,
+            total=result.total,
+            truncated=result.truncated,
+        )

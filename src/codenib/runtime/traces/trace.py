@@ -15,10 +15,9 @@ from typing import IO, Any, Self
 
 import msgspec
 
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import InputError
 from codenib.runtime.context.messages import Message, Reply, ToolSpec, Usage
 from codenib.runtime.providers.keys import hide, keys_in_environment
-from codenib.runtime.providers.provider import Listener, Sampling
 
 TRACE_SCHEMA = 1
 
@@ -161,42 +160,3 @@ def usage_of(events: Sequence[Event]) -> Usage:
         if event.kind == "error" and event.data["wasted"] is not None:
             total = total + msgspec.convert(event.data["wasted"], Usage)
     return total
-
-
-class ReplayProvider:
-    """The model of a recorded run: gives its replies again, and checks that it is asked the same."""
-
-    name = "replay"
-
-    def __init__(self, events: Sequence[Event]) -> None:
-        self.model = str(events[0].data["model"])
-        self._left = [each for each in invocations(events) if each.reply is not None]
-
-    def complete(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[ToolSpec],
-        *,
-        sampling: Sampling,
-        listener: Listener,
-        may_call: bool = True,
-    ) -> Reply:
-        if not self._left:
-            raise ProviderError("the trace has no further invocation", hint="codenib trace show FILE")
-        recorded = self._left.pop(0)
-        if list(recorded.messages) != list(messages):
-            at = next(
-                (
-                    n
-                    for n, (old, new) in enumerate(zip(recorded.messages, messages, strict=False))
-                    if old != new
-                ),
-                min(len(recorded.messages), len(messages)),
-            )
-            raise ProviderError(
-                f"invocation {recorded.number} differs from the trace at message {at}",
-                hint="codenib trace show FILE",
-            )
-        assert recorded.reply is not None
-        listener.text(recorded.reply.message.text)
-        return recorded.reply

@@ -99,13 +99,13 @@ class UsageTracker:
         if cost is None and self.price is not None:
             cost = self.price.of(self.sum)
         return UsageReport(
-            self.sum.prompt,
-            self.sum.completion,
-            self.sum.cached,
-            self.sum.written,
-            self.invocations,
-            self.answer_format,
-            self.unreported,
-            round(self.seconds, 3),
-            None if cost is None else round(cost, 6),
+            prompt=self.sum.prompt,
+            completion=self.sum.completion,
+            cached=self.sum.cached,
+            written=self.sum.written,
+            invocations=self.invocations,
+            answer_format=self.answer_format,
+            unreported=self.unreported,
+            seconds=round(self.seconds, 3),
+            cost=None if cost is None else round(cost, 6),
         )

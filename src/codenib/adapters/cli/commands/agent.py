@@ -13,8 +13,8 @@ from codenib.adapters.cli.output import ProgressDisplay, print_json, say
 from codenib.core.errors import InputError
 from codenib.runtime.context.policies import POLICIES
 from codenib.runtime.providers.choose import open_model
-from codenib.runtime.providers.patience import Patience
 from codenib.runtime.providers.provider import Provider, Sampling
+from codenib.runtime.providers.retries import RetryLimits
 from codenib.runtime.query import query
 from codenib.runtime.runner import TURN_CAP, AgentResult, RunSettings
 from codenib.runtime.traces.trace import AgentRunTrace
@@ -110,7 +110,7 @@ def agent(
         base_url=base_url,
         key_variable=key_env,
         stream=not no_stream,
-        patience=Patience(timeout_s=timeout),
+        retries=RetryLimits(timeout_s=timeout),
     )
     settings = RunSettings(
         turn_cap=_positive("--turns", turns),

@@ -41,7 +41,7 @@ _dry = click.option("--dry-run", is_flag=True, help="Show what would change, and
 
 
 @dataclass(frozen=True, slots=True)
-class FileEdit:
+class ConfigEdit:
     """An edit of one file, as `before` and `after`; `after` is None for a file that goes."""
 
     file: Path
@@ -89,11 +89,11 @@ def install(
             if InstallRecords().get(file)
             else before or ""
         )
-        changes.append(FileEdit(file, before, with_server(bare, client, command, more)))
+        changes.append(ConfigEdit(file, before, with_server(bare, client, command, more)))
     if agents_md:
         file = root / "AGENTS.md"
         before = _read(file)
-        changes.append(FileEdit(file, before, with_block(before or "")))
+        changes.append(ConfigEdit(file, before, with_block(before or "")))
     _make(changes, dry_run=dry_run, json_output=json_output, verb="added to")
 
 
@@ -113,11 +113,11 @@ def uninstall(
         before = _read(file)
         if before is not None:
             after = without_server(before, client, records.get(file))
-            changes.append(FileEdit(file, before, _left(file, after, records)))
+            changes.append(ConfigEdit(file, before, _left(file, after, records)))
     file = root / "AGENTS.md"
     if agents_md and (before := _read(file)) is not None:
         after = without_block(before, records.get(file))
-        changes.append(FileEdit(file, before, _left(file, after, records)))
+        changes.append(ConfigEdit(file, before, _left(file, after, records)))
     _make(changes, dry_run=dry_run, json_output=json_output, verb="taken out of")
 
 
@@ -156,7 +156,7 @@ def _read(file: Path) -> str | None:
         raise InputError(f"cannot read {file}: {error}", hint="codenib install --print") from error
 
 
-def _make(changes: list[FileEdit], *, dry_run: bool, json_output: bool, verb: str) -> None:
+def _make(changes: list[ConfigEdit], *, dry_run: bool, json_output: bool, verb: str) -> None:
     real = [change for change in changes if change.before != change.after]
     for change in real if not dry_run else ():
         _write(change)
@@ -172,7 +172,7 @@ def _make(changes: list[FileEdit], *, dry_run: bool, json_output: bool, verb: st
         say("restart the client, or reload its MCP servers")
 
 
-def _write(change: FileEdit) -> None:
+def _write(change: ConfigEdit) -> None:
     """Write a file, or remove it, and keep the record of what was added."""
     records = InstallRecords()
     if change.after is None:

@@ -11,14 +11,13 @@ import msgspec
 
 from codenib.runtime.context.messages import Reply, Usage
 from codenib.runtime.providers.keys import hide
-from codenib.runtime.providers.provider import Listener, ModelError
+from codenib.runtime.providers.provider import ModelError, RunListener
 
-_AGAIN = (408, 409, 429)
 _LONGEST_MESSAGE = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Patience:
+class RetryLimits:
     """How long to keep trying: the wait doubles from `first_s` to `longest_s`; a server may ask for more."""
 
     attempts: int = 6
@@ -49,44 +48,25 @@ class Broken(Exception):
         self.wasted = wasted or Usage()
 
 
-def send(once: Callable[[], Reply], patience: Patience, listener: Listener) -> Reply:
+def send(once: Callable[[], Reply], retries: RetryLimits, listener: RunListener) -> Reply:
     """The reply of the first attempt that succeeds, with what those before it had cost."""
     wasted = Usage()
     started = time.perf_counter()
-    for attempt in range(1, patience.attempts + 1):
+    for attempt in range(1, retries.attempts + 1):
         try:
             reply = once()
         except Broken as error:
             wasted = wasted + error.wasted
-            if not error.again or attempt == patience.attempts:
+            if not error.again or attempt == retries.attempts:
                 tries = f" after {attempt} attempts" if attempt > 1 else ""
                 raise ModelError(f"{error.why}{tries}", hint=error.hint, wasted=wasted) from error
-            wait_s = _wait(attempt, error.after_s, patience)
+            wait_s = _wait(attempt, error.after_s, retries)
             listener.retry(error.why, wait_s)
-            patience.sleep(wait_s)
+            retries.sleep(wait_s)
         else:
             seconds = time.perf_counter() - started
             return msgspec.structs.replace(reply, wasted=wasted, seconds=seconds)
     raise AssertionError("unreachable")
-
-
-def broken_status(
-    name: str, model: str, status: int, message: str, headers: Mapping[str, str], key_variable: str
-) -> Broken:
-    """What an HTTP status means for the next attempt, with the command that helps when none does."""
-    why = f"{name} answered {status}: {message}"
-    if status in _AGAIN or status >= 500:
-        spent = "insufficient_quota" in message or "credit balance" in message
-        return Broken(why, again=not spent, after_s=retry_after(headers), hint="try again later")
-    if status in (401, 403):
-        return Broken(why, again=False, hint=f"export {key_variable}=…")
-    if status == 404:
-        return Broken(why, again=False, hint=f"--model: is {model!r} right?")
-    if status in (400, 413) and any(
-        word in message for word in ("context", "too long", "too large", "maximum")
-    ):
-        return Broken(why, again=False, hint="--history-tokens 48000, or --policy compact")
-    return Broken(why, again=False, hint="codenib agent --help")
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -106,6 +86,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
         return None
 
 
-def _wait(attempt: int, asked_s: float | None, patience: Patience) -> float:
-    own = min(patience.first_s * 2 ** (attempt - 1), patience.longest_s)
-    return own if asked_s is None else min(max(asked_s, 0.0), patience.longest_asked_s)
+def _wait(attempt: int, asked_s: float | None, retries: RetryLimits) -> float:
+    own = min(retries.first_s * 2 ** (attempt - 1), retries.longest_s)
+    return own if asked_s is None else min(max(asked_s, 0.0), retries.longest_asked_s)
