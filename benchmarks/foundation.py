@@ -97,9 +97,9 @@ def command(clone: Path, *args: str) -> tuple[float, Any]:
 def in_process(clone: Path) -> dict[str, float]:
     """Opening the views and asking them, in this process."""
     import codenib
-    from codenib.serving.snapshots.pinned import Pinned  # its libraries are not part of opening
+    from codenib.serving.snapshots.pinned import PinnedSnapshot  # its libraries are not part of opening
 
-    assert Pinned is not None
+    assert PinnedSnapshot is not None
     figures: dict[str, float] = {}
     with codenib.open(clone) as workspace:
         with stopwatch(figures, "open_and_first_query_ms"):

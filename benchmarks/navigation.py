@@ -52,7 +52,7 @@ def main() -> None:
         artifact = Store(locate(arguments.repository).key).artifact(record.artifact)
         answers(artifact)
         if arguments.live:
-            found = workspace.compare_navigation(n=arguments.live)
+            found = workspace.navigator.compare(n=arguments.live)
             for what, rates in (("definition", found.definitions), ("references", found.references)):
                 print(
                     f"{what} {rates.match_rate:.1%} of {rates.n} equal the live server's; on those static "

@@ -17,10 +17,12 @@ from pathlib import Path
 import numpy as np
 from scipy.optimize import minimize
 
+from codenib.core.requests import SnapshotRequest
 from codenib.core.views import ViewKind
 from codenib.planner.signals import read_signals
-from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS, Features
-from codenib.serving.search.learned.see import see
+from codenib.serving.search.evidence import Retrieval
+from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS
+from codenib.serving.search.learned.gather import gather_features
 from codenib.serving.workspace import Workspace
 
 STRENGTH = 0.01  # of the penalty on weights
@@ -73,11 +75,12 @@ def features_of(clone: Path, name: str, line: dict) -> Row:
     commit = line["base_commit"]
     with Workspace(clone) as workspace:
         workspace.index([ViewKind.LEXICAL, ViewKind.DENSE, ViewKind.HISTORY], at=commit)
-        pinned = workspace._pins.pin(ViewKind.LEXICAL, commit, "auto")[0]
+        pinned = workspace.snapshots.pin(ViewKind.LEXICAL, SnapshotRequest(commit))[0]
         embedder = workspace._compiler.dense.embedder_of(pinned.manifest.views[ViewKind.DENSE].fields)
-        made = Features(see(pinned, embedder, line["query"], read_signals(line["query"]), history=True))
+        wanted = Retrieval(line["query"], k=0)
+        features = gather_features(pinned, wanted, read_signals(wanted.query), embedder)
         view = pinned.lexical
-        files, units = made.files(), made.units(np.zeros(len(made.file_numbers)))
+        files, units = features.files(), features.units(np.zeros(len(features.file_numbers)))
         numbers = {
             path: number for number, path in enumerate(view.paths) if view.live[view.file_of == number].any()
         }

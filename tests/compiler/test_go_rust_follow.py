@@ -220,7 +220,7 @@ def put(repo: GitRepo, path: str, text: str | None) -> None:
 
 
 def updated(workspace: Workspace, group: str) -> GroupUpdate:
-    done = workspace.graph_update(workspace.index(GRAPH))
+    done = workspace.maintenance.graph_update(workspace.index(GRAPH))
     assert done is not None
     return next(each for each in done.groups if each.group == group)
 

@@ -190,7 +190,7 @@ def shop(tmp_path: Path) -> Iterator[tuple[GitRepo, Workspace]]:
 
 
 def updated(workspace: Workspace) -> GraphUpdate:
-    done = workspace.graph_update(workspace.index(GRAPH))
+    done = workspace.maintenance.graph_update(workspace.index(GRAPH))
     assert done is not None
     return done
 

@@ -26,7 +26,7 @@ def open_toy(repo: GitRepo) -> Workspace:
 
 
 def held_after(workspace: Workspace) -> list[str]:
-    done = workspace.graph_update(workspace.index(GRAPH))
+    done = workspace.maintenance.graph_update(workspace.index(GRAPH))
     assert done is not None
     return done.held
 

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
-from codenib.planner.plan import RERANK, Request, make_plan, parse_budget
+from codenib.core.requests import SearchRequest
+from codenib.planner.plan import RERANK, make_plan, parse_budget
 from codenib.planner.signals import read_signals
 
 ALL = frozenset({"ranked:lexical", "ranked:semantic", "ranked:semantic:instant", "graph", "rerank:embedded"})
@@ -20,7 +21,7 @@ QUESTION = "where are cookies signed"
 
 
 def plan(route: str, capabilities: Collection[str], k: int, query: str = QUESTION, **asked: Any) -> Plan:
-    return make_plan(Request(read_signals(query), k, route, **asked), capabilities)
+    return make_plan(SearchRequest(query, k, route, **asked), read_signals(query), capabilities)
 
 
 def test_auto_takes_the_lexical_route_and_says_why() -> None:
@@ -102,7 +103,7 @@ def test_the_reranker_reads_by_budget_and_only_where_it_is_installed() -> None:
 
 
 def test_a_reranker_that_was_named_is_used_whatever_the_budget() -> None:
-    chosen = plan("lexical", ALL, 10, budget="fast", reranker="onnx:folder", k_rerank=50)
+    chosen = plan("lexical", ALL, 10, budget="fast", reranker="onnx:folder", cut=50)
     assert (chosen.reranker, chosen.k_rerank) == ("onnx:folder", 50)
 
 
@@ -118,9 +119,9 @@ def test_a_millisecond_budget_takes_the_most_that_fits(milliseconds: int, route:
 
 
 def test_measured_costs_take_the_place_of_assumed_ones() -> None:
-    request = Request(read_signals(ISSUE), budget="100ms")
-    assert make_plan(request, ALL, {"learned": 400.0}).fusion == "weighted"
-    assert make_plan(request, ALL, {"rerank:embedded": 1.0}).k_rerank == RERANK
+    request, signals = SearchRequest(ISSUE, budget="100ms"), read_signals(ISSUE)
+    assert make_plan(request, signals, ALL, {"learned": 400.0}).fusion == "weighted"
+    assert make_plan(request, signals, ALL, {"rerank:embedded": 1.0}).k_rerank == RERANK
 
 
 def test_a_budget_that_nothing_fits_takes_the_cheapest_and_says_so() -> None:
@@ -153,13 +154,13 @@ def test_only_the_structural_and_the_semantic_route_expand() -> None:
 def test_every_request_gets_the_same_plan_twice_or_is_refused(
     query: str, route: str, budget: str, capabilities: set[str]
 ) -> None:
-    request = Request(read_signals(query), route=route, budget=budget)
+    request, signals = SearchRequest(query, route=route, budget=budget), read_signals(query)
     try:
-        chosen = make_plan(request, capabilities)
+        chosen = make_plan(request, signals, capabilities)
     except StateError as refused:
         assert "not available" in str(refused)
         return
-    assert chosen == make_plan(request, capabilities)
+    assert chosen == make_plan(request, signals, capabilities)
     assert route in ("auto", chosen.route)
     assert chosen.reason
     needs = {Route.SEMANTIC: "ranked:semantic", Route.HYBRID: "ranked:semantic", Route.STRUCTURAL: "graph"}

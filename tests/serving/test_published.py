@@ -10,6 +10,7 @@ from tests.gitrepo import GitRepo
 
 import codenib
 from codenib.core.errors import InputError, StateError
+from codenib.core.requests import CURRENT
 from codenib.core.views import ViewKind
 from codenib.manifest.store import Store
 from codenib.serving.published import open_published
@@ -52,7 +53,7 @@ def test_no_builder_is_reachable(repository: GitRepo) -> None:
         with pytest.raises(StateError, match="the dense view was not built"):
             published.search("x", route="semantic", refresh="never")
         with pytest.raises(StateError, match="the graph view was not built"):
-            published.hold([ViewKind.LEXICAL, ViewKind.GRAPH])
+            published.open_views([ViewKind.LEXICAL, ViewKind.GRAPH])
         with pytest.raises(InputError, match="one snapshot"):
             published.read("src/session.py", at="HEAD~0")
     assert sorted(path.name for path in (store.folder / "manifests").iterdir()) == before
@@ -69,7 +70,7 @@ def test_a_manifest_is_opened_by_its_file_also_of_a_bare_repository_or_a_folder(
             manifest = live.index().manifest
         file = Store(locate(path).key).folder / "manifests" / f"{manifest.snapshot}.json"
         with open_published(file) as published:
-            assert published.manifest == manifest
+            assert published.snapshots.pin(None, CURRENT)[0].manifest == manifest
             assert published.regex("save_session").total == 1
 
 

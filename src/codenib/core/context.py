@@ -16,8 +16,8 @@ Relation = Literal["used by", "uses"]
 class Block:
     """A unit, or neighbouring units, as a pack shows it. Lines are 1-based, inclusive and those of the unit.
 
-    `text` is what the pack prints for it; `also` names places with the same text, as `path:line`; `seen` says
-    that the ledger has its lines, so only its place is given.
+    `text` is what the pack prints for it; `also` names places with the same text, as `path:line`.
+    `sent_before` says that the ledger has its lines, so only its place is given.
     """
 
     path: str
@@ -29,7 +29,7 @@ class Block:
     form: Form
     tokens: int
     also: tuple[str, ...] = ()
-    seen: bool = False
+    sent_before: bool = False
 
 
 @dataclass(frozen=True, slots=True)

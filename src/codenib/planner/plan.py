@@ -5,18 +5,20 @@ refused, never changed; `auto` chooses, and says why.
 
 >>> from codenib.planner.signals import read_signals
 >>> ready = {"ranked:lexical", "ranked:semantic", "ranked:semantic:instant"}
->>> make_plan(Request(read_signals("where are cookies parsed?")), ready).reason
+>>> request = SearchRequest("where are cookies parsed?")
+>>> make_plan(request, read_signals(request.query), ready).reason
 'a short question: words and vectors, weighted'
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
+from codenib.core.requests import SearchRequest
 
 if TYPE_CHECKING:  # its patterns take ten milliseconds to compile, and most commands plan nothing
     from codenib.planner.signals import Signals
@@ -41,34 +43,19 @@ QUESTION_WORDS = 40  # a text of one line with more words is an issue without li
 ASSUMED = {"lexical": 6.0, "semantic": 4.0, "learned": 25.0, "expand": 5.0, "rerank": 45.0}
 
 
-@dataclass(frozen=True, slots=True)
-class Request:
-    """What the caller asks: the query's signals, and what must or must not be done for it.
-
-    `budget` is a name or a number of milliseconds. `reranker` is one that the caller named; without, the
-    embedded one is used where the budget allows and it is there.
-    """
-
-    signals: Signals
-    k: int = 10
-    route: str = "auto"
-    budget: str = "balanced"
-    fusion: str = "auto"
-    reranker: str | None = None
-    k_rerank: int | None = None
-    expand: bool = False
-
-
 def make_plan(
-    request: Request, capabilities: Collection[str], costs: Mapping[str, float] | None = None
+    request: SearchRequest,
+    signals: Signals,
+    capabilities: Collection[str],
+    costs: Mapping[str, float] | None = None,
 ) -> Plan:
-    """Lower a request to the plan that serves it."""
+    """Lower a request, whose query has these signals, to the plan that serves it."""
     _check(request)
     known = {**ASSUMED, **(costs or {})}
     milliseconds = _milliseconds(request.budget)
     if milliseconds is None:
-        return _estimated(_choose(request, capabilities), known)
-    plans = [_estimated(plan, known) for plan in _by_cost(request, capabilities)]
+        return _estimated(_choose(request, signals, capabilities), known)
+    plans = [_estimated(plan, known) for plan in _by_cost(request, signals, capabilities)]
     for plan in plans:
         if (plan.estimate_ms or 0.0) <= milliseconds:
             return replace(plan, reason=f"{plan.reason}; the most that fits in {milliseconds:g} ms")
@@ -99,7 +86,7 @@ def _milliseconds(budget: str) -> float | None:
     return value
 
 
-def _check(request: Request) -> None:
+def _check(request: SearchRequest) -> None:
     if request.route not in ROUTES:
         raise InputError(
             f"unknown route {request.route!r}", hint=f"codenib search --route {'|'.join(ROUTES)}"
@@ -110,9 +97,9 @@ def _check(request: Request) -> None:
         )
     if request.k < 1:
         raise InputError(f"-k must be at least 1, not {request.k}", hint="codenib search -k 10 QUERY")
-    if request.k_rerank is not None and request.k_rerank < 1:
+    if request.cut is not None and request.cut < 1:
         raise InputError(
-            f"the cut before reranking must be at least 1, not {request.k_rerank}",
+            f"the cut before reranking must be at least 1, not {request.cut}",
             hint="codenib search --rerank embedded --cut 30 QUERY",
         )
     if request.expand and request.route not in ("structural", "semantic"):
@@ -122,9 +109,9 @@ def _check(request: Request) -> None:
         )
 
 
-def _choose(request: Request, capabilities: Collection[str]) -> Plan:
+def _choose(request: SearchRequest, signals: Signals, capabilities: Collection[str]) -> Plan:
     """The plan of a named budget."""
-    plan = _routed(request, capabilities)
+    plan = _routed(request, signals, capabilities)
     reranker, cut = _reranking(request, capabilities)
     if reranker is None:
         lacking = (
@@ -139,63 +126,63 @@ def _choose(request: Request, capabilities: Collection[str]) -> Plan:
     )
 
 
-def _routed(request: Request, capabilities: Collection[str]) -> Plan:
+def _routed(request: SearchRequest, signals: Signals, capabilities: Collection[str]) -> Plan:
     if request.route == "auto":
-        return _automatic(request, capabilities)
+        return _automatic(request, signals, capabilities)
     route = Route(request.route)
     needs = (*_NEEDS[route], *((_GRAPH,) if request.expand else ()))
     for view, capability in needs:
         if capability not in capabilities:
             raise StateError(f"the {view} view is not available", hint=f"codenib index --views {view}")
     expansion = EXPANSIONS.get(route) if route is Route.STRUCTURAL or request.expand else None
-    fusion = _fusion(request) if route is Route.HYBRID else ""
+    fusion = _fusion(request, signals) if route is Route.HYBRID else ""
     return Plan(route, request.k, "asked for", expansion=expansion, fusion=fusion, budget=request.budget)
 
 
-def _automatic(request: Request, capabilities: Collection[str]) -> Plan:
+def _automatic(request: SearchRequest, signals: Signals, capabilities: Collection[str]) -> Plan:
     """Structural questions go by the graph where it is; all else by words, and by vectors where they are."""
     if _LEXICAL[1] not in capabilities:
         raise StateError("the lexical view is not available", hint="codenib index --views lexical")
-    asked = request.signals.structural
+    asked = signals.structural
     if asked is not None and _GRAPH[1] in capabilities and request.budget != "fast":
         reason = f"it asks for {asked.verb} of {asked.subject}"
         return Plan(Route.STRUCTURAL, request.k, reason, expansion=ONE_HOP, budget=request.budget)
     if not {_DENSE[1], f"{_DENSE[1]}:instant"} <= set(capabilities):
-        if _fusion(request) != "learned":
+        if _fusion(request, signals) != "learned":
             return Plan(Route.LEXICAL, request.k, "the only ranked view", budget=request.budget)
         reason = "an issue's text, by the only ranked view and what it names, learned"
         return Plan(Route.LEXICAL, request.k, reason, fusion="learned", budget=request.budget)
-    fusion = _fusion(request)
-    kind = "a short question" if _is_question(request.signals) else "an issue's text"
+    fusion = _fusion(request, signals)
+    kind = "a short question" if _is_question(signals) else "an issue's text"
     reason = f"{kind}: words and vectors, {fusion}"
     return Plan(Route.HYBRID, request.k, reason, fusion=fusion, budget=request.budget)
 
 
-def _fusion(request: Request) -> str:
+def _fusion(request: SearchRequest, signals: Signals) -> str:
     if request.fusion != "auto":
         return request.fusion
-    return "weighted" if _is_question(request.signals) else "learned"
+    return "weighted" if _is_question(signals) else "learned"
 
 
 def _is_question(signals: Signals) -> bool:
     return signals.lines == 1 and signals.words <= QUESTION_WORDS
 
 
-def _reranking(request: Request, capabilities: Collection[str]) -> tuple[str | None, int]:
+def _reranking(request: SearchRequest, capabilities: Collection[str]) -> tuple[str | None, int]:
     """Which reranker reads how many; none when nobody asked and the budget or the installation has none."""
     if request.reranker == "none":
         return None, 0
     if request.reranker is not None:
-        return request.reranker, request.k_rerank or RERANK
+        return request.reranker, request.cut or RERANK
     installed = "rerank:embedded" in capabilities and request.route != "structural"
     if request.budget != "thorough" or not installed:
         return None, 0
-    return "embedded", request.k_rerank or RERANK
+    return "embedded", request.cut or RERANK
 
 
-def _by_cost(request: Request, capabilities: Collection[str]) -> Iterator[Plan]:
+def _by_cost(request: SearchRequest, signals: Signals, capabilities: Collection[str]) -> Iterator[Plan]:
     """The plans that a millisecond budget chooses among, the most thorough first."""
-    full = _choose(replace(request, budget="thorough"), capabilities)
+    full = _choose(replace(request, budget="thorough"), signals, capabilities)
     named = replace(full, budget=request.budget)
     if named.reranker and request.reranker is None:
         reason = named.reason.partition("; the first")[0]

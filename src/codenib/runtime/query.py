@@ -132,7 +132,7 @@ def _opened(
 ) -> Iterator[Contexts]:
     """The views of the source; those that were opened here are closed again."""
     if source.contexts is not None:
-        source.contexts.workspace.hold([kind for kind in ViewKind if kind in needed])
+        source.contexts.workspace.open_views([kind for kind in ViewKind if kind in needed])
         yield source.contexts
         return
     manifest = source.manifest

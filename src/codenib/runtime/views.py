@@ -9,9 +9,11 @@ from types import TracebackType
 from typing import Literal, Self
 
 from codenib.core.answers import Answer, Evidence
+from codenib.core.requests import PUBLISHED, SearchRequest
 from codenib.core.source import Level
 from codenib.core.views import RepoManifest, ViewKind
-from codenib.serving.published import PublishedWorkspace, open_published
+from codenib.serving.published import open_published
+from codenib.serving.workspace import Workspace
 
 #: Who answers definitions and references: the graph of the snapshot, or language servers on the worktree.
 Navigation = Literal["static", "live"]
@@ -35,13 +37,13 @@ class Contexts:
     `navigation` says who answers definitions and references: the static graph, or the live language servers.
     """
 
-    def __init__(self, workspace: PublishedWorkspace, *, navigation: Navigation = "static") -> None:
+    def __init__(self, workspace: Workspace, *, navigation: Navigation = "static") -> None:
         self.workspace = workspace
         self.navigation = navigation
 
     @property
     def manifest(self) -> RepoManifest:
-        return self.workspace.manifest
+        return self.workspace.snapshots.pin(None, PUBLISHED)[0].manifest
 
     def __enter__(self) -> Self:
         return self
@@ -61,7 +63,8 @@ class Contexts:
         """The `k` best-ranked functions (L2 units) for an issue, each with its whole text."""
         width = k * _WIDER
         while True:
-            answer = self.workspace.search(issue, k=width, route=route, refresh="never")
+            request = SearchRequest(issue, k=width, route=route, snapshot=PUBLISHED)
+            answer = self.workspace.searcher.search(request)
             items = [item for item in answer.items if item.level == Level.L2.name][:k]
             if len(items) == k or width >= _WIDEST or not answer.truncated:
                 break
@@ -79,7 +82,7 @@ def load_views(
     """Open the views that are needed; a missing, stale or failed one is a `StateError` with its command."""
     workspace = open_published(manifest)
     try:
-        workspace.hold(_ordered(needed))
+        workspace.open_views(_ordered(needed))
     except BaseException:
         workspace.close()
         raise

@@ -272,7 +272,7 @@ def project(tmp_path: Path) -> Iterator[tuple[GitRepo, Workspace]]:
 
 
 def updated(workspace: Workspace) -> GroupUpdate:
-    done = workspace.graph_update(workspace.index(GRAPH))
+    done = workspace.maintenance.graph_update(workspace.index(GRAPH))
     assert done is not None
     return next(group for group in done.groups if group.group == "cpp")
 

@@ -132,7 +132,7 @@ def test_what_was_sent_is_only_named_until_it_changes(shop: GitRepo, workspace: 
     workspace.explore("discount rate", ledger=ledger)
     again = workspace.explore("discount rate", ledger=ledger)
     (block,) = [block for block in again.blocks if block.symbol == "discount"]
-    assert (block.form, block.seen) == ("location", True)
+    assert (block.form, block.sent_before) == ("location", True)
     assert "rate = 0.1" not in again.text
     assert "discount  (shown before)" in again.text
     shop.write("new/cart.py", "def discount(total):\n    rate = 0.2\n    return total * rate\n")

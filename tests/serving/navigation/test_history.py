@@ -10,6 +10,7 @@ from tests.gitrepo import GitRepo
 
 import codenib
 from codenib.core.errors import InputError
+from codenib.core.requests import CURRENT
 from codenib.core.views import ViewKind
 from codenib.serving.navigation.history import unit_histories
 from codenib.serving.workspace import Workspace
@@ -95,17 +96,17 @@ def test_a_search_at_a_revision_builds_no_history(repo: GitRepo) -> None:
         workspace.search("second")
         assert workspace.status().fresh
         answer = workspace.search("second", at="HEAD~1")
-        pinned = workspace._pins.of_snapshot(answer.snapshot.id)
+        pinned = workspace.snapshots.of_snapshot(answer.snapshot.id)
         assert ViewKind.HISTORY in pinned.manifest.views  # published before
         answer = workspace.search("second", at="HEAD~2")
-        assert ViewKind.HISTORY not in workspace._pins.of_snapshot(answer.snapshot.id).manifest.views
+        assert ViewKind.HISTORY not in workspace.snapshots.of_snapshot(answer.snapshot.id).manifest.views
 
 
 def test_units_know_the_commits_that_touched_them(repo: GitRepo) -> None:
     repo.write("a.py", "# top\n" + CODE.replace("return 2", "return 22"))
     with codenib.open(repo.path) as workspace:
         workspace.index([ViewKind.HISTORY])
-        pinned, _ = workspace._pins.pin(ViewKind.HISTORY, None, "auto")
+        pinned, _ = workspace.snapshots.pin(ViewKind.HISTORY, CURRENT)
         units = unit_histories(pinned, workspace._compiler.history.log, "a.py")
     assert [(unit.symbol, unit.start_line, len(unit.commits)) for unit in units] == [
         ("first", 1, 1),

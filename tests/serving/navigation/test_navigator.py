@@ -182,23 +182,23 @@ def test_the_graph_answers_who_uses_whom(workspace: Workspace) -> None:
         ("reference", "shop/cart.py"),
         ("reference", "shop/page.py"),
     }
-    chain = workspace.path("page", "load_cart")
+    chain = workspace.navigator.path("page", "load_cart")
     assert [each.name for each in chain.symbols] == ["page", "load_cart"]
-    assert workspace.path("load_cart", "page").symbols == ()
+    assert workspace.navigator.path("load_cart", "page").symbols == ()
     of_file = workspace.neighbours("shop/page.py")
     assert sorted(each.name for each in of_file.symbols if each.depth) == ["load_cart", "show_cart"]
     assert of_file.backends == {"toy": "toy 1"}
 
 
 def test_symbols_and_outlines_name_their_places(workspace: Workspace) -> None:
-    found = workspace.symbols("cart", k=1)
+    found = workspace.navigator.symbols("cart", k=1)
     assert (found.total, found.truncated) == (2, True)
-    shown = workspace.outline("shop/cart.py")
+    shown = workspace.navigator.outline("shop/cart.py")
     assert [(each.qualified, each.kind, each.line) for each in shown.symbols] == [
         ("show_cart", "function", 1)
     ]
     with pytest.raises(InputError):
-        workspace.outline("README.md")
+        workspace.navigator.outline("README.md")
 
 
 def test_verify_runs_the_backends_again_and_finds_the_graph_equal(

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tests.gitrepo import GitRepo
 
+from codenib.core.requests import SearchRequest
 from codenib.serving.search.costs import FILE, Costs
 from codenib.serving.workspace import Workspace
 
@@ -38,5 +39,6 @@ def test_searches_measure_and_plans_use_what_was_measured(shop: GitRepo) -> None
     with Workspace(shop.path) as workspace:
         workspace.search("currency")
     with Workspace(shop.path) as workspace:
-        assert workspace.costs()["lexical"] > 0
-        assert workspace.plan("currency").estimate_ms == round(workspace.costs()["lexical"], 1)
+        assert workspace.searcher.costs.medians()["lexical"] > 0
+        planned = workspace.searcher.plan(SearchRequest("currency"))
+        assert planned.estimate_ms == round(workspace.searcher.costs.medians()["lexical"], 1)

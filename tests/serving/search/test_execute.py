@@ -11,8 +11,9 @@ from tests.serving.navigation.test_navigator import Backends
 
 from codenib.core.answers import Route
 from codenib.core.errors import InputError, StateError
+from codenib.core.requests import CURRENT
 from codenib.core.views import ViewKind
-from codenib.serving.search.structural import NEIGHBOURS, fused, neighbours_of
+from codenib.serving.search.structural import NEIGHBOURS, fuse_neighbours, neighbours_of
 from codenib.serving.workspace import Workspace
 
 FILES = {
@@ -57,7 +58,7 @@ def test_seeds_bring_their_neighbours_in(workspace: Workspace) -> None:
 
 def test_neighbours_are_unique_and_at_most_ten(workspace: Workspace) -> None:
     seed = next(item for item in workspace.search("show_cart", k=50).items if item.symbol == "show_cart")
-    pinned = workspace._pins.pin(ViewKind.GRAPH, None, "auto")[0]
+    pinned = workspace.snapshots.pin(ViewKind.GRAPH, CURRENT)[0]
     found = neighbours_of(pinned, seed)
     assert {item.path for item in found} == {"shop/load.py", "shop/page.py"}
     assert len(found) <= NEIGHBOURS
@@ -65,8 +66,8 @@ def test_neighbours_are_unique_and_at_most_ten(workspace: Workspace) -> None:
 
 def test_the_fusion_adds_weighted_reciprocal_ranks(workspace: Workspace) -> None:
     pool = workspace.search("show_cart page other", route="lexical").items
-    pinned = workspace._pins.pin(ViewKind.GRAPH, None, "auto")[0]
-    scores = {item.path: item.score for item in fused(pinned, pool)}
+    pinned = workspace.snapshots.pin(ViewKind.GRAPH, CURRENT)[0]
+    scores = {item.path: item.score for item in fuse_neighbours(pinned, pool)}
     ranks = {item.path: rank for rank, item in enumerate(pool, 1)}
     assert scores["shop/other.py"] == pytest.approx(1 / (60 + ranks["shop/other.py"]), abs=1e-6)
     assert scores["shop/load.py"] > 0.5 / (60 + 10)
@@ -102,7 +103,7 @@ def test_our_own_reranker_reorders_the_first_and_leaves_files_alone(shop: GitRep
         assert {item.symbol for item in read.items} == {item.symbol for item in plain.items}
         assert [item.score for item in read.items] == sorted((i.score for i in read.items), reverse=True)
         assert [item.score for item in read.items] != [item.score for item in plain.items]
-        assert workspace.costs()["rerank:embedded"] > 0
+        assert workspace.searcher.costs.medians()["rerank:embedded"] > 0
         files = [workspace.search(question, level="file", budget=b).items for b in ("fast", "thorough")]
     assert files[0] == files[1]
 

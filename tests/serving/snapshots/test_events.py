@@ -109,7 +109,7 @@ def test_a_linked_worktree_hears_of_its_own_commits(repo: GitRepo, tmp_path: Pat
 
 def test_with_events_an_edit_is_in_the_very_next_answer(repo: GitRepo, events: FileEvents) -> None:
     with Workspace(repo.path) as workspace:
-        workspace.trust_events(events.unchanged_since)
+        workspace.maintenance.snapshots.unchanged_since = events.unchanged_since
         for number in range(20):
             repo.write("a.py", f"def name_{number}():\n    pass\n")
             assert workspace.search(f"name_{number}").items[0].symbol == f"name_{number}"
@@ -120,7 +120,7 @@ def test_with_events_an_edit_is_in_the_very_next_answer(repo: GitRepo, events: F
             looked.append(moment)
             return events.unchanged_since(moment)
 
-        workspace.trust_events(unchanged)
+        workspace.maintenance.snapshots.unchanged_since = unchanged
         first, again = workspace.search("name_19"), workspace.search("name_19")
         assert first.items == again.items
         assert looked[-1] == looked[-2]  # the second question took no new look at the files

@@ -7,6 +7,7 @@ from tests.gitrepo import GitRepo
 from tests.views.graph.toy import ToyBackend
 
 from codenib.core.protocols import FactBackend, Progress
+from codenib.core.requests import PUBLISHED
 from codenib.core.views import Status, ViewKind
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
@@ -41,7 +42,7 @@ def test_an_update_publishes_text_first_and_all_views_of_one_snapshot_at_the_end
 
     def look() -> None:
         with Workspace(repo.path) as reader:
-            manifest = reader._pins.pin(ViewKind.LEXICAL, None, "never")[0].manifest
+            manifest = reader.snapshots.pin(ViewKind.LEXICAL, PUBLISHED)[0].manifest
             seen.update({kind: record.status for kind, record in manifest.views.items()})
 
     busy = Busy(lambda: None)
@@ -76,7 +77,7 @@ def test_text_of_the_next_edit_does_not_wait_for_an_engine_at_work(git_repo: Cal
         first = workspace.update()
         assert answered == ["a.py"]
         # The graph of the older snapshot was published, and the worktree's head was not set back to it.
-        now = workspace._pins.pin(ViewKind.LEXICAL, None, "never")[0].manifest
+        now = workspace.snapshots.pin(ViewKind.LEXICAL, PUBLISHED)[0].manifest
         assert now.snapshot != first.snapshot.id
         assert first.manifest.views[ViewKind.GRAPH].snapshot == first.snapshot.id
         busy.meanwhile = lambda: None
@@ -95,7 +96,7 @@ def test_many_edits_of_text_leave_the_graph_that_the_next_update_follows(
         workspace.index(ALL)
         for number in range(40):
             repo.write("notes.md", f"# number {number}\n")
-            workspace._pins.look_again()
+            workspace.maintenance.snapshots.look_again()
             assert workspace.regex(f"number {number}$").total == 1
         assert workspace.update().views[ViewKind.GRAPH] == "maintained"
 

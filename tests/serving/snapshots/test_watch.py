@@ -97,11 +97,11 @@ def test_an_audit_finds_wrong_facts_and_makes_the_graph_anew(repo: GitRepo) -> N
     with Workspace(repo.path, find_backends=engine.found) as workspace:
         workspace.index(ALL)
         engine.forgets = False
-        found = workspace.audit(sample=1, repair=False)
+        found = workspace.maintenance.audit(sample=1, repair=False)
         assert not found.clean
         assert [group.group for group in found.groups] == ["toy"]
         assert workspace.verify((ViewKind.GRAPH,))[ViewKind.GRAPH] != []
-        repaired = workspace.audit(sample=1)
+        repaired = workspace.maintenance.audit(sample=1)
         assert (repaired.clean, repaired.repaired) == (False, True)
-        assert workspace.audit(sample=1).clean
+        assert workspace.maintenance.audit(sample=1).clean
         assert workspace.verify(ALL) == {kind: [] for kind in ALL}

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
+from codenib.core.requests import SnapshotRequest
 from codenib.planner.plan import FUSIONS, ROUTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -55,6 +56,11 @@ def planning(function: Function) -> Function:
     for option in reversed(_PLANNING):
         function = option(function)
     return function
+
+
+def asked_snapshot(at: str | None, no_refresh: bool) -> SnapshotRequest:
+    """What `--at` and `--no-refresh` ask for."""
+    return SnapshotRequest(at, "never" if no_refresh else "auto")
 
 
 def shared(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:

@@ -131,7 +131,7 @@ class ServerContext:
     def _open(self) -> Workspace:
         self._opened += 1
         workspace = Workspace(self.root, progress=self._progress)
-        workspace.trust_events(self.events.unchanged_since)
+        workspace.maintenance.snapshots.unchanged_since = self.events.unchanged_since
         return workspace
 
     def follow_edits(self) -> None:

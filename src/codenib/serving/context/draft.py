@@ -1,4 +1,4 @@
-"""A pack in the making in, its text and its blocks out: which unit is shown in which form."""
+"""A draft of a pack in, its text and its blocks out: which unit is rendered in which form."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from codenib.serving.context.tokens import count
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class PackCandidate:
     """A ranked unit with its lines, without blank ones at the end, and the line that opens its scope."""
 
     item: Evidence
@@ -26,34 +26,34 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
-    """A candidate in a form: its text, and which lines of the file that text has."""
+class Rendition:
+    """A candidate rendered in one form: its text, and which lines of the file that text has."""
 
-    candidate: Candidate
+    candidate: PackCandidate
     form: Form
     text: str
     numbers: tuple[int, ...] = ()
-    seen: bool = False
+    sent_before: bool = False
 
 
 @dataclass(slots=True)
 class Draft:
-    """A pack in the making; `shown` is by rank."""
+    """A pack that is being filled; `renditions` are by rank."""
 
     total: int
-    shown: dict[int, Shown] = field(default_factory=dict)
+    renditions: dict[int, Rendition] = field(default_factory=dict)
     folders: list[str] = field(default_factory=list)
     related: list[Related] = field(default_factory=list)
     framed: bool = True  # with the lines at the head and at the foot
 
-    def briefly(self) -> list[Shown]:
+    def briefly(self) -> list[Rendition]:
         """What is shown without its lines, by rank."""
-        return [each for _, each in sorted(self.shown.items()) if each.form in ("signature", "location")]
+        return [each for _, each in sorted(self.renditions.items()) if each.form in ("signature", "location")]
 
     @property
     def omitted(self) -> int:
         """How many matching units are not here, not even as the same text elsewhere."""
-        return self.total - sum(1 + len(each.candidate.also) for each in self.shown.values())
+        return self.total - sum(1 + len(each.candidate.also) for each in self.renditions.values())
 
     def shrink(self) -> bool:
         """Drop what matters least; False when nothing is left."""
@@ -61,15 +61,15 @@ class Draft:
             self.related.pop()
         elif self.folders:
             self.folders.clear()
-        elif len(self.shown) > 1:
-            del self.shown[max(self.shown)]
-        elif self.framed and self.shown:
+        elif len(self.renditions) > 1:
+            del self.renditions[max(self.renditions)]
+        elif self.framed and self.renditions:
             self.framed = False
-        elif self.shown:
-            rank, last = next(iter(self.shown.items()))
-            del self.shown[rank]
+        elif self.renditions:
+            rank, last = next(iter(self.renditions.items()))
+            del self.renditions[rank]
             if last.form != "location":
-                self.shown[rank] = location(last.candidate, seen=last.seen)
+                self.renditions[rank] = location(last.candidate, sent_before=last.sent_before)
         elif self.framed:
             self.framed = False
         else:
@@ -77,10 +77,12 @@ class Draft:
         return True
 
 
-def location(candidate: Candidate, *, seen: bool = False) -> Shown:
+def location(candidate: PackCandidate, *, sent_before: bool = False) -> Rendition:
     """A candidate by its name alone."""
     name = candidate.item.symbol or candidate.item.kind
-    return Shown(candidate, "location", f"{name}  (shown before)" if seen else name, seen=seen)
+    return Rendition(
+        candidate, "location", f"{name}  (shown before)" if sent_before else name, sent_before=sent_before
+    )
 
 
 def render(draft: Draft) -> str:
@@ -91,7 +93,7 @@ def render(draft: Draft) -> str:
     if draft.framed and not draft.total:
         return "nothing matches\n"
     if draft.framed:
-        parts.append(f"{len(draft.shown)} of {draft.total} matching units, best first\n")
+        parts.append(f"{len(draft.renditions)} of {draft.total} matching units, best first\n")
     parts += with_lines
     if brief:
         parts.append(brief)
@@ -104,11 +106,11 @@ def render(draft: Draft) -> str:
     return "\n".join(parts)
 
 
-def merged(draft: Draft) -> list[list[Shown]]:
+def merged(draft: Draft) -> list[list[Rendition]]:
     """Units with lines, neighbours that are shown whole together; groups by their best rank."""
-    ranked = [(rank, each) for rank, each in draft.shown.items() if each.form in ("full", "cut")]
+    ranked = [(rank, each) for rank, each in draft.renditions.items() if each.form in ("full", "cut")]
     ranked.sort(key=lambda pair: (pair[1].candidate.item.path, pair[1].candidate.item.start_line))
-    groups: list[tuple[int, list[Shown]]] = []
+    groups: list[tuple[int, list[Rendition]]] = []
     for rank, each in ranked:
         if groups and _adjoin(groups[-1][1][-1], each):
             best, group = groups[-1]
@@ -118,13 +120,13 @@ def merged(draft: Draft) -> list[list[Shown]]:
     return [group for _, group in sorted(groups, key=lambda pair: pair[0])]
 
 
-def _adjoin(above: Shown, below: Shown) -> bool:
+def _adjoin(above: Rendition, below: Rendition) -> bool:
     first, second = above.candidate.item, below.candidate.item
     whole = above.form == below.form == "full"
     return whole and first.path == second.path and first.end_line + 1 == second.start_line
 
 
-def block_text(group: Sequence[Shown]) -> str:
+def block_text(group: Sequence[Rendition]) -> str:
     """The place, the line that opens the scope, and the lines of neighbouring units."""
     first, last = group[0].candidate, group[-1].candidate
     also = [place for each in group for place in each.candidate.also]
@@ -139,9 +141,9 @@ def block_text(group: Sequence[Shown]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _listing(entries: Sequence[Shown]) -> str:
+def _listing(entries: Sequence[Rendition]) -> str:
     """Units by their declarations or names, those of a file below its path."""
-    files: dict[str, list[Shown]] = {}
+    files: dict[str, list[Rendition]] = {}
     for each in entries:
         files.setdefault(each.candidate.item.path, []).append(each)
     lines = []
@@ -154,17 +156,17 @@ def _listing(entries: Sequence[Shown]) -> str:
     return "".join(f"{line}\n" for line in lines)
 
 
-def _span(shown: Shown) -> str:
-    item = shown.candidate.item
-    also = f"  also at {', '.join(shown.candidate.also)}" if shown.candidate.also else ""
-    return f"{item.start_line}-{item.end_line} {shown.text}{also}"
+def _span(rendition: Rendition) -> str:
+    item, also = rendition.candidate.item, rendition.candidate.also
+    elsewhere = f"  also at {', '.join(also)}" if also else ""
+    return f"{item.start_line}-{item.end_line} {rendition.text}{elsewhere}"
 
 
-def entry(shown: Shown) -> str:
+def entry(rendition: Rendition) -> str:
     """What one unit adds to the text, at most."""
-    if shown.form in ("full", "cut"):
-        return f"{block_text([shown])}\n"
-    return f"{shown.candidate.item.path}:{_span(shown)}\n"
+    if rendition.form in ("full", "cut"):
+        return f"{block_text([rendition])}\n"
+    return f"{rendition.candidate.item.path}:{_span(rendition)}\n"
 
 
 def related_line(each: Related) -> str:
@@ -173,7 +175,7 @@ def related_line(each: Related) -> str:
 
 def _note(draft: Draft) -> str:
     """What was left out, and how to get it."""
-    partly = next((each for _, each in sorted(draft.shown.items()) if each.form != "full"), None)
+    partly = next((each for _, each in sorted(draft.renditions.items()) if each.form != "full"), None)
     said = f"omitted: {draft.omitted} units" if draft.omitted else ""
     if partly is not None:
         said += f"{'; ' if said else ''}all lines: codenib read {partly.candidate.place}"
@@ -182,16 +184,23 @@ def _note(draft: Draft) -> str:
 
 def blocks_of(draft: Draft) -> tuple[Block, ...]:
     """The blocks of a pack, in the order of its text."""
-    found = [_block(group, block_text(group)) for group in merged(draft)]
-    found += [_block([each], f"{each.candidate.item.path}:{_span(each)}\n") for each in draft.briefly()]
-    return tuple(found)
+    blocks = [_block(group, block_text(group)) for group in merged(draft)]
+    blocks += [_block([each], f"{each.candidate.item.path}:{_span(each)}\n") for each in draft.briefly()]
+    return tuple(blocks)
 
 
-def _block(group: Sequence[Shown], text: str) -> Block:
+def _block(group: Sequence[Rendition], text: str) -> Block:
     first, last = group[0].candidate.item, group[-1].candidate.item
     symbols = dict.fromkeys(each.candidate.item.symbol for each in group)
-    also = tuple(place for each in group for place in each.candidate.also)
     return Block(
-        first.path, first.start_line, last.end_line, ", ".join(filter(None, symbols)), first.kind, text,
-        group[0].form, count(text), also, group[0].seen,
-    )  # fmt: skip
+        path=first.path,
+        start_line=first.start_line,
+        end_line=last.end_line,
+        symbol=", ".join(filter(None, symbols)),
+        kind=first.kind,
+        text=text,
+        form=group[0].form,
+        tokens=count(text),
+        also=tuple(place for each in group for place in each.candidate.also),
+        sent_before=group[0].sent_before,
+    )

@@ -1,26 +1,30 @@
-"""A ranked answer and a token budget in, a context pack out."""
+"""A question and a token budget in, a context pack or a map of the repository out."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Answer
-from codenib.core.context import ContextPack, Related, Relation
+from codenib.core.context import ContextPack, Related, Relation, RepoMap
 from codenib.core.errors import InputError
 from codenib.core.facts import EdgeKind
-from codenib.core.views import Status, ViewKind
-from codenib.serving.context.draft import Candidate, blocks_of
+from codenib.core.requests import ExploreRequest, SearchRequest, SnapshotRequest
+from codenib.core.views import ViewKind
+from codenib.serving.context.draft import PackCandidate, blocks_of
 from codenib.serving.context.excerpt import enclosing
 from codenib.serving.context.ledger import Ledger
-from codenib.serving.context.pack import fill, once
-from codenib.serving.context.tokens import TOKENIZER
+from codenib.serving.context.pack import PackMaterial, fill_pack, merge_equal
+from codenib.serving.context.tokens import TOKENIZER, count
+from codenib.serving.search.searcher import Searcher
+from codenib.serving.snapshots.pool import Snapshots
 from codenib.views.lexical.query import query_terms
 
 if TYPE_CHECKING:
-    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.views.graph.read import GraphView
 
 # Units that a pack chooses from. On the development rows a gold function is among the first 30 on 85%, among
@@ -33,48 +37,58 @@ _RELATIONS: tuple[Relation, ...] = ("used by", "uses")
 _USES = frozenset(EdgeKind) - {EdgeKind.IMPORT}
 
 
-def width(max_tokens: int) -> int:
-    """How many ranked units a pack of that size chooses from."""
-    return min(max(max_tokens // _TOKENS_A_UNIT, _FEWEST), _MOST)
+class Explorer:
+    """Answers questions within a token budget, from the searcher's evidence of the same snapshot."""
+
+    def __init__(self, searcher: Searcher, snapshots: Snapshots) -> None:
+        self._searcher = searcher
+        self._snapshots = snapshots
+
+    def explore(self, request: ExploreRequest, ledger: Ledger | None = None) -> ContextPack:
+        """Evidence for a query in at most `max_tokens` tokens.
+
+        What `ledger` remembers as sent is only named; what this pack sends is added to it.
+        """
+        width = min(max(request.max_tokens // _TOKENS_A_UNIT, _FEWEST), _MOST)
+        search = SearchRequest(request.query, k=width, paths=request.paths, snapshot=request.snapshot)
+        answer = self._searcher.search(search)
+        started = time.perf_counter()
+        if request.max_tokens < 1:
+            what = f"a pack of {request.max_tokens} tokens"
+            raise InputError(what, hint="codenib explore QUERY --max-tokens 4000")
+        pinned = self._snapshots.of_snapshot(answer.snapshot.id)
+        candidates = merge_equal(list(_candidates(pinned, answer)))
+        terms = {term.text: term.weight for term in query_terms(request.query)}
+        related = _related(pinned, candidates) if pinned.has_fresh(ViewKind.GRAPH) else []
+        material = PackMaterial(candidates, terms, answer.total, related)
+        draft, text = fill_pack(material, request.max_tokens, ledger)
+        return ContextPack(
+            query=request.query,
+            text=text,
+            tokens=count(text),
+            max_tokens=request.max_tokens,
+            tokenizer=TOKENIZER,
+            blocks=blocks_of(draft),
+            related=tuple(draft.related),
+            folders=tuple(line.strip() for line in draft.folders),
+            total=answer.total,
+            omitted=draft.omitted,
+            snapshot=answer.snapshot,
+            plan=answer.plan,
+            coverage=answer.coverage,
+            seconds=answer.seconds + time.perf_counter() - started,
+            refreshed=answer.refreshed,
+        )
+
+    def map(self, query: str | None, max_tokens: int, request: SnapshotRequest) -> RepoMap:
+        """Folders, files and their most important declarations in at most `max_tokens` tokens."""
+        from codenib.serving.context.map import draw_map
+
+        pinned, refreshed = self._snapshots.pin(ViewKind.LEXICAL, request)
+        return replace(draw_map(pinned, query=query, max_tokens=max_tokens), refreshed=refreshed)
 
 
-def explore_pinned(
-    pinned: Pinned, answer: Answer, query: str, max_tokens: int, ledger: Ledger | None
-) -> ContextPack:
-    """The pack for an answer of the same snapshot."""
-    started = time.perf_counter()
-    if max_tokens < 1:
-        raise InputError(f"a pack of {max_tokens} tokens", hint="codenib explore QUERY --max-tokens 4000")
-    candidates = once(list(_candidates(pinned, answer)))
-    terms = {term.text: term.weight for term in query_terms(query)}
-    related = _related(pinned, candidates) if has_graph(pinned) else []
-    draft, text, tokens = fill(candidates, terms, answer.total, related, max_tokens, ledger)
-    return ContextPack(
-        query,
-        text,
-        tokens,
-        max_tokens,
-        TOKENIZER,
-        blocks_of(draft),
-        tuple(draft.related),
-        tuple(line.strip() for line in draft.folders),
-        answer.total,
-        draft.omitted,
-        answer.snapshot,
-        answer.plan,
-        answer.coverage,
-        answer.seconds + time.perf_counter() - started,
-        answer.refreshed,
-    )
-
-
-def has_graph(pinned: Pinned) -> bool:
-    """Whether the snapshot has a graph that is its own."""
-    record = pinned.manifest.views.get(ViewKind.GRAPH)
-    return record is not None and record.status is Status.FRESH
-
-
-def _candidates(pinned: Pinned, answer: Answer) -> Iterator[Candidate]:
+def _candidates(pinned: PinnedSnapshot, answer: Answer) -> Iterator[PackCandidate]:
     paths = sorted({item.path for item in answer.items})
     texts = {path: text.split("\n") for path, text in zip(paths, pinned.texts(paths), strict=True)}
     for item in answer.items:
@@ -82,10 +96,10 @@ def _candidates(pinned: Pinned, answer: Answer) -> Iterator[Candidate]:
         while lines and not lines[-1].strip():
             lines.pop()
         scope = enclosing(texts[item.path], item.start_line, item.symbol) if lines else ""
-        yield Candidate(item, tuple(lines), scope, pinned.files[item.path])
+        yield PackCandidate(item, tuple(lines), scope, pinned.files[item.path])
 
 
-def _related(pinned: Pinned, candidates: Sequence[Candidate]) -> list[Related]:
+def _related(pinned: PinnedSnapshot, candidates: Sequence[PackCandidate]) -> list[Related]:
     """What uses the best units and what they use, unless it is a candidate itself; turn by turn."""
     from codenib.serving.navigation.neighbours import describe
 
@@ -124,7 +138,7 @@ def _others(view: GraphView, node: int, relation: Relation) -> list[int]:
     return sorted(found, key=lambda other: (other not in called, -float(view.importance[other]), other))
 
 
-def _node(view: GraphView, candidate: Candidate) -> int | None:
+def _node(view: GraphView, candidate: PackCandidate) -> int | None:
     """The declaration that a unit is, by its name and lines."""
     item = candidate.item
     file = view.file_number(item.path)

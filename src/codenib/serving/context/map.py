@@ -15,23 +15,23 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codenib.core.answers import Plan, Route
 from codenib.core.context import Declaration, RepoMap
 from codenib.core.errors import InputError
 from codenib.core.facts import SCOPES
-from codenib.core.views import Status, ViewKind
+from codenib.core.views import ViewKind
 from codenib.serving.context.excerpt import signature
-from codenib.serving.context.explore import has_graph
 from codenib.serving.context.tokens import TOKENIZER, count
-from codenib.serving.search.lexical import search_pinned
+from codenib.serving.search.evidence import Retrieval
+from codenib.serving.search.lexical import search_lexical
 from codenib.serving.search.order import mark_factors
 from codenib.units.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
-    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.views.lexical.read import LexicalView
 
 _TOKENS_A_DECLARATION = 8  # fewer than any takes: how many are looked at for a budget
+_ASKED = 200  # results of the query that lift their declarations
 _LOOKED_AT = 2000  # declarations that the history may lift
 _SAME_FILE = 0.3  # each further declaration of a file counts this much less, so that a map is of many files
 _QUERY_LIFT = 8.0
@@ -42,29 +42,36 @@ _FOLDERS = 8
 _SIGNATURE_WIDEST = 90
 
 
-def map_pinned(pinned: Pinned, refreshed: str, *, query: str | None, max_tokens: int) -> RepoMap:
+def draw_map(pinned: PinnedSnapshot, *, query: str | None, max_tokens: int) -> RepoMap:
     """The map of one snapshot."""
     started = time.perf_counter()
     if max_tokens < 1:
         raise InputError(f"a map of {max_tokens} tokens", hint="codenib map --max-tokens 1000")
-    by_graph = has_graph(pinned)
-    found = list(_by_graph(pinned) if by_graph else _by_names(pinned.lexical))
+    by_graph = pinned.has_fresh(ViewKind.GRAPH)
+    declared = list(_by_graph(pinned) if by_graph else _by_names(pinned.lexical))
     ranked_by = ["graph" if by_graph else "names"]
     asked = query if query is not None and query.strip() else ""
-    best = sorted(_lifted(found, _asked(pinned, asked)) if asked else found, key=_order)[:_LOOKED_AT]
-    record = pinned.manifest.views.get(ViewKind.HISTORY)
-    if record is not None and record.status is Status.FRESH:
+    best = sorted(_lifted(declared, _asked(pinned, asked)) if asked else declared, key=_order)[:_LOOKED_AT]
+    if pinned.has_fresh(ViewKind.HISTORY):
         best = _lifted(best, _changes(pinned, best))
         ranked_by.append("history")
     if asked:
         ranked_by.append("query")
     chosen = _spread(best)[: max_tokens // _TOKENS_A_DECLARATION + 1]
-    shown = _worded(pinned, chosen)
-    text, kept = _fitted(list(pinned.files), shown, max_tokens)
+    worded = _worded(pinned, chosen)
+    text, fitting = _fitted(list(pinned.files), worded, max_tokens)
     return RepoMap(
-        text, count(text), max_tokens, TOKENIZER, tuple(shown[:kept]), len(found), len(found) - kept,
-        tuple(ranked_by), pinned.ref, time.perf_counter() - started, refreshed,
-    )  # fmt: skip
+        text=text,
+        tokens=count(text),
+        max_tokens=max_tokens,
+        tokenizer=TOKENIZER,
+        declarations=tuple(worded[:fitting]),
+        total=len(declared),
+        omitted=len(declared) - fitting,
+        ranked_by=tuple(ranked_by),
+        snapshot=pinned.ref,
+        seconds=time.perf_counter() - started,
+    )
 
 
 def _order(each: Declaration) -> tuple[float, str, int]:
@@ -74,7 +81,7 @@ def _order(each: Declaration) -> tuple[float, str, int]:
 # -- importance
 
 
-def _by_graph(pinned: Pinned) -> Iterator[Declaration]:
+def _by_graph(pinned: PinnedSnapshot) -> Iterator[Declaration]:
     """The scopes of the graph that others can name, by their importance."""
     view = pinned.graph
     factors = mark_factors()
@@ -87,7 +94,14 @@ def _by_graph(pinned: Pinned) -> Iterator[Declaration]:
             share = float(factors[marks[path]])
             importance = float(view.importance[node]) * view.count * share
             line = int(view.ranges["line"][node]) + 1
-            yield Declaration(path, line, view.qualified(node), view.kind(node).label, "", importance)
+            yield Declaration(
+                path=path,
+                line=line,
+                symbol=view.qualified(node),
+                kind=view.kind(node).label,
+                text="",
+                importance=importance,
+            )
 
 
 def _by_names(view: LexicalView) -> Iterator[Declaration]:
@@ -113,7 +127,9 @@ def _by_names(view: LexicalView) -> Iterator[Declaration]:
         worth = _ONE_WORD if len(terms_of(name)) < 2 else 1.0
         worth *= _PRIVATE if name.startswith("_") else 1.0
         importance = float(often * worth * factors[int(view.marks[file])])
-        yield Declaration(view.paths[file], line, symbol, kind, "", importance)
+        yield Declaration(
+            path=view.paths[file], line=line, symbol=symbol, kind=kind, text="", importance=importance
+        )
 
 
 def _first_of_each(rows: Sequence[tuple[str, str, int, int]]) -> list[tuple[str, str, int, int]]:
@@ -134,11 +150,10 @@ def _uses(view: LexicalView, name: str) -> int:
     return total
 
 
-def _asked(pinned: Pinned, query: str) -> Callable[[Declaration], float]:
+def _asked(pinned: PinnedSnapshot, query: str) -> Callable[[Declaration], float]:
     """How much a query finds in a declaration's file and in itself, as a factor."""
-    plan = Plan(Route.LEXICAL, 200, "map")
-    _, files = search_pinned(pinned, query, plan, "file", "lower", None)
-    _, units = search_pinned(pinned, query, plan, "unit", "lower", None)
+    files = search_lexical(pinned, Retrieval(query, _ASKED, "file")).items
+    units = search_lexical(pinned, Retrieval(query, _ASKED, "unit")).items
     in_file = {item.path: item.score / files[0].score for item in files}
     in_unit: dict[tuple[str, str], float] = {}
     for item in units:
@@ -151,7 +166,7 @@ def _asked(pinned: Pinned, query: str) -> Callable[[Declaration], float]:
     return factor
 
 
-def _changes(pinned: Pinned, best: Sequence[Declaration]) -> Callable[[Declaration], float]:
+def _changes(pinned: PinnedSnapshot, best: Sequence[Declaration]) -> Callable[[Declaration], float]:
     """How often a declaration's file changed, compared with the one that changed most, as a factor."""
     often = {path: float(np.log1p(pinned.history.churn(path))) for path in {each.path for each in best}}
     most = max(often.values(), default=0.0) or 1.0
@@ -175,7 +190,7 @@ def _spread(found: Sequence[Declaration]) -> list[Declaration]:
 # -- text
 
 
-def _worded(pinned: Pinned, chosen: Sequence[Declaration]) -> list[Declaration]:
+def _worded(pinned: PinnedSnapshot, chosen: Sequence[Declaration]) -> list[Declaration]:
     """Declarations with their text, from the snapshot."""
     paths = sorted({each.path for each in chosen})
     lines = {path: text.split("\n") for path, text in zip(paths, pinned.texts(paths), strict=True)}

@@ -1,16 +1,24 @@
-"""Ranked candidates and a token budget in, a pack out: what is shown in which form, and its text.
+"""Ranked candidates and a token budget in, a filled draft and its text out: which unit gets which form.
 
-First many candidates are shown compactly, then the best of them get their lines, then what is left of the
+First many candidates are named compactly, then the best of them get their lines, then what is left of the
 budget names more. The text is counted as a whole at the end and cut until it fits, so no pack is over.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from codenib.core.context import Related
-from codenib.serving.context.draft import Candidate, Draft, Shown, entry, location, related_line, render
+from codenib.serving.context.draft import (
+    Draft,
+    PackCandidate,
+    Rendition,
+    entry,
+    location,
+    related_line,
+    render,
+)
 from codenib.serving.context.excerpt import WIDEST, line_weights, narrow, signature, telling, with_gaps
 from codenib.serving.context.folders import folders_of
 from codenib.serving.context.ledger import Ledger
@@ -32,97 +40,98 @@ _LONGEST_TOKEN = 128  # characters; what has more cannot fit and need not be cou
 _REST_KINDS = frozenset({"body", "module", "section", "window", "file"})
 
 
-def fill(
-    candidates: Sequence[Candidate],
-    terms: Mapping[str, float],
-    total: int,
-    related: Sequence[Related],
-    max_tokens: int,
-    ledger: Ledger | None,
-) -> tuple[Draft, str, int]:
-    """The draft that fits in `max_tokens`, its text and the tokens of that."""
-    draft = Draft(total)
+@dataclass(frozen=True, slots=True)
+class PackMaterial:
+    """What a pack is made of: ranked candidates, the query's weighted terms, `total` matches, neighbours."""
+
+    candidates: Sequence[PackCandidate]
+    terms: Mapping[str, float]
+    total: int
+    related: Sequence[Related]
+
+
+def fill_pack(material: PackMaterial, max_tokens: int, ledger: Ledger | None) -> tuple[Draft, str]:
+    """The draft that fits in `max_tokens`, and its text."""
+    draft = Draft(material.total)
     if max_tokens >= FOLDERS_FROM:
-        draft.folders = folders_of([each.item for each in candidates])
-    room = max_tokens - count(render(draft)) - len(str(total))
-    kept = _within(related, int(room * RELATED_SHARE))
-    draft.related = list(kept)
-    room -= sum(count(related_line(each)) for each in kept)
-    filling = _Filling(draft, candidates, terms, ledger)
+        draft.folders = folders_of([each.item for each in material.candidates])
+    room = max_tokens - count(render(draft)) - len(str(material.total))
+    draft.related = _within(material.related, int(room * RELATED_SHARE))
+    room -= sum(count(related_line(each)) for each in draft.related)
+    filling = _Filling(draft, material, ledger)
     filling.fill(room)
     text = render(draft)
     if (slack := max_tokens - count(text)) > 0:  # entries of one file share its path, which estimates do not
         filling.top_up(slack)
         text = render(draft)
-    while (tokens := count(text)) > max_tokens and draft.shrink():
+    while count(text) > max_tokens and draft.shrink():
         text = render(draft)
     if ledger is not None:
-        for each in draft.shown.values():
+        for each in draft.renditions.values():
             ledger.add(each.candidate.item.path, each.candidate.digest, each.numbers)
-    return draft, text, tokens
+    return draft, text
 
 
 class _Filling:
     """A draft that is filled within a room of so many tokens."""
 
-    def __init__(
-        self, draft: Draft, candidates: Sequence[Candidate], terms: Mapping[str, float], ledger: Ledger | None
-    ) -> None:
-        self._draft, self._candidates, self._terms, self._ledger = draft, candidates, terms, ledger
+    def __init__(self, draft: Draft, material: PackMaterial, ledger: Ledger | None) -> None:
+        self._draft, self._ledger = draft, ledger
+        self._candidates, self._terms = material.candidates, material.terms
         self._costs: dict[int, int] = {}
         self._left = 0
 
     def fill(self, room: int) -> None:
         """Declarations of many, then lines of the best, then all lines of the best."""
         self._left = room
-        self._name(leave=int(room * (1.0 - BREADTH)))
+        self._add_brief(leave=int(room * (1.0 - BREADTH)))
         full, cut = min(room * FULL_SHARE, FULL_MOST), min(room * CUT_SHARE, CUT_MOST)
-        self._open(full=int(max(full, LEAST_CUT)), cut=int(max(cut, LEAST_CUT)))
-        if len(self._draft.shown) == len(self._candidates):
-            self._open(full=room, cut=0)
+        self._add_lines(full=int(max(full, LEAST_CUT)), cut=int(max(cut, LEAST_CUT)))
+        if len(self._draft.renditions) == len(self._candidates):
+            self._add_lines(full=room, cut=0)
 
     def top_up(self, slack: int) -> None:
         """Use what an estimate left over: more declarations, then more places."""
         self._left = slack
-        self._name(leave=0)
+        self._add_brief(leave=0)
         for rank, candidate in enumerate(self._candidates):
-            if rank not in self._draft.shown and not self._show(rank, location(candidate)):
+            if rank not in self._draft.renditions and not self._put(rank, location(candidate)):
                 break
 
-    def _name(self, leave: int) -> None:
+    def _add_brief(self, leave: int) -> None:
         for rank, candidate in enumerate(self._candidates):
-            if rank not in self._draft.shown:
-                shown = _brief(candidate, self._terms, self._ledger)
-                if not self._show(rank, shown, leave):
+            if rank not in self._draft.renditions:
+                brief = _brief(candidate, self._terms, self._ledger)
+                if not self._put(rank, brief, leave):
                     break
 
-    def _open(self, full: int, cut: int) -> None:
-        for rank, shown in sorted(self._draft.shown.items()):
+    def _add_lines(self, full: int, cut: int) -> None:
+        for rank, known in sorted(self._draft.renditions.items()):
             if self._left < LEAST_CUT:
                 break
-            if shown.form != "full" and not shown.seen:
+            if known.form != "full" and not known.sent_before:
                 left = self._left + self._costs[rank]
-                better = _whole(shown.candidate, min(full, left))
-                if better is None and shown.form != "cut":
-                    better = _telling(shown.candidate, self._terms, min(cut, left), self._ledger)
+                better = _whole(known.candidate, min(full, left))
+                if better is None and known.form != "cut":
+                    better = _telling(known.candidate, self._terms, min(cut, left), self._ledger)
                 if better is not None:
-                    self._show(rank, better)
+                    self._put(rank, better)
 
-    def _show(self, rank: int, shown: Shown, leave: int = 0) -> bool:
+    def _put(self, rank: int, rendition: Rendition, leave: int = 0) -> bool:
         """Take a candidate in, in this form, unless fewer than `leave` tokens would be left."""
-        before, cost = self._costs.get(rank, 0), count(entry(shown))
+        before, cost = self._costs.get(rank, 0), count(entry(rendition))
         if self._left + before - cost < leave:
             return False
         self._left += before - cost
-        self._costs[rank], self._draft.shown[rank] = cost, shown
+        self._costs[rank], self._draft.renditions[rank] = cost, rendition
         return True
 
 
-def _brief(candidate: Candidate, terms: Mapping[str, float], ledger: Ledger | None) -> Shown:
+def _brief(candidate: PackCandidate, terms: Mapping[str, float], ledger: Ledger | None) -> Rendition:
     """A candidate by its declaration; what declares nothing by the line that says most of the query."""
     item = candidate.item
     if ledger is not None and ledger.has(item.path, candidate.digest, _numbers(candidate)):
-        return location(candidate, seen=True)
+        return location(candidate, sent_before=True)
     if item.kind in _REST_KINDS:
         weights = line_weights(candidate.lines, terms)
         best = max(range(len(weights)), key=lambda at: (weights[at], -at), default=None)
@@ -134,20 +143,20 @@ def _brief(candidate: Candidate, terms: Mapping[str, float], ledger: Ledger | No
         label = "" if label.rpartition(".")[2] in said else label
     said = said if len(said) <= SIGNATURE_WIDEST else f"{said[:SIGNATURE_WIDEST].rstrip()}…"
     text = f"{label} · {said}" if label and said else label or said
-    return Shown(candidate, "signature", text) if text else location(candidate)
+    return Rendition(candidate, "signature", text) if text else location(candidate)
 
 
-def _whole(candidate: Candidate, room: int) -> Shown | None:
+def _whole(candidate: PackCandidate, room: int) -> Rendition | None:
     """A candidate with all its lines; None when there is no room for them."""
     text = "\n".join(map(narrow, candidate.lines))
     exact = all(len(narrow(line)) <= WIDEST for line in candidate.lines)
-    shown = Shown(candidate, "full" if exact else "cut", text, _numbers(candidate))
-    return shown if len(text) <= room * _LONGEST_TOKEN and count(entry(shown)) <= room else None
+    whole = Rendition(candidate, "full" if exact else "cut", text, _numbers(candidate))
+    return whole if len(text) <= room * _LONGEST_TOKEN and count(entry(whole)) <= room else None
 
 
 def _telling(
-    candidate: Candidate, terms: Mapping[str, float], room: int, ledger: Ledger | None
-) -> Shown | None:
+    candidate: PackCandidate, terms: Mapping[str, float], room: int, ledger: Ledger | None
+) -> Rendition | None:
     """A candidate with the lines that tell most; None when there is no room for them."""
     item = candidate.item
     head = count(f"{candidate.place}\n{candidate.scope}\n\n")
@@ -156,34 +165,34 @@ def _telling(
         return None
     numbers = tuple(item.start_line + at for at in chosen)
     if ledger is not None and ledger.has(item.path, candidate.digest, numbers):
-        return location(candidate, seen=True)
-    return Shown(candidate, "cut", with_gaps(candidate.lines, chosen), numbers)
+        return location(candidate, sent_before=True)
+    return Rendition(candidate, "cut", with_gaps(candidate.lines, chosen), numbers)
 
 
-def _numbers(candidate: Candidate) -> tuple[int, ...]:
+def _numbers(candidate: PackCandidate) -> tuple[int, ...]:
     return tuple(range(candidate.item.start_line, candidate.item.start_line + len(candidate.lines)))
 
 
 def _within(related: Sequence[Related], room: int) -> list[Related]:
     """As many as `room` has tokens for."""
-    kept = []
+    fitting = []
     for each in related:
         room -= count(related_line(each))
         if room < 0:
             break
-        kept.append(each)
-    return kept
+        fitting.append(each)
+    return fitting
 
 
-def once(candidates: Sequence[Candidate]) -> list[Candidate]:
+def merge_equal(candidates: Sequence[PackCandidate]) -> list[PackCandidate]:
     """Candidates with the same lines become the best of them, which names the others."""
-    kept: dict[tuple[str, ...], Candidate] = {}
+    distinct: dict[tuple[str, ...], PackCandidate] = {}
     for each in candidates:
         key = tuple(line.strip() for line in each.lines if line.strip())
-        first = kept.get(key)
+        first = distinct.get(key)
         if first is None or not key:
-            kept[key or (each.place,)] = each
+            distinct[key or (each.place,)] = each
         else:
             place = f"{each.item.path}:{each.item.start_line}"
-            kept[key] = replace(first, also=(*first.also, place))
-    return list(kept.values())
+            distinct[key] = replace(first, also=(*first.also, place))
+    return list(distinct.values())

@@ -6,58 +6,56 @@ Declarations come from the lexical view's units, places from the trigram view.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
-from typing import Literal
 
-from codenib.core.answers import Evidence, RegexAnswer
+from codenib.core.answers import Evidence
 from codenib.core.navigation import Location, Position
+from codenib.core.requests import NavigationQuestion, RegexRequest, SnapshotRequest
+from codenib.core.views import ViewKind
 from codenib.serving.navigation.positions import words_of
+from codenib.serving.search.evidence import unit_evidence
+from codenib.serving.search.regex import search_regex
+from codenib.serving.snapshots.pool import Snapshots
 
 _SEPARATORS = re.compile(r"::|[.#/:]")
 
 
-class ByName:
-    """Looks names up in the units and the text of one repository.
+def places_of_name(
+    snapshots: Snapshots, question: NavigationQuestion, name: str, request: SnapshotRequest
+) -> tuple[Location, ...]:
+    """Declarations of a name, or every place with it, in order."""
+    if question == "definition":
+        places = [(each.path, each.line, each.column) for each in declarations(snapshots, name, request)]
+    else:
+        pattern = RegexRequest(rf"\b{re.escape(name)}\b", k=None, snapshot=request)
+        matches = search_regex(snapshots, pattern).items
+        places = [(match.path, match.line, start) for match in matches for start, _ in match.spans]
+    return tuple(
+        Location(path, line, column, line, column + len(name)) for path, line, column in sorted(places)
+    )
 
-    `named` gives the units whose last name is one, in any case, and the snapshot that they are of.
-    """
 
-    def __init__(
-        self,
-        named: Callable[[str], tuple[list[Evidence], str]],
-        regex: Callable[[str], RegexAnswer],
-        texts: Callable[[list[Evidence], str], list[str]],
-    ) -> None:
-        self._named = named
-        self._regex = regex
-        self._texts = texts
+def declarations(snapshots: Snapshots, symbol: str, request: SnapshotRequest) -> list[Position]:
+    """Where units with this (dotted) name first say it."""
+    parts = [part for part in _SEPARATORS.split(symbol) if part]
+    if not parts:
+        return []
+    pinned, _ = snapshots.pin(ViewKind.LEXICAL, request)
+    named = [unit_evidence(pinned.lexical, unit) for unit in pinned.names.units(parts[-1]).tolist()]
+    positions = set()
+    for unit in named:
+        if _fits(unit, parts):
+            lines = pinned.text(unit.path).split("\n")
+            position = _first_mention(lines, unit, parts[-1])
+            positions |= {position} if position else set()
+    return sorted(positions)
 
-    def declarations(self, symbol: str) -> list[Position]:
-        """Where units with this (dotted) name begin to say it."""
-        parts = [part for part in _SEPARATORS.split(symbol) if part]
-        if not parts:
-            return []
-        named, snapshot = self._named(parts[-1])
-        units = [item for item in named if _fits(item, parts)]
-        found = []
-        for unit, text in zip(units, self._texts(units, snapshot), strict=True):
-            for offset, line in enumerate(text.split("\n")):
-                columns = [column for column, word in words_of(line) if word == parts[-1]]
-                if columns:
-                    found.append(Position(unit.path, unit.start_line + offset, columns[0]))
-                    break
-        return sorted(set(found))
 
-    def find(self, question: Literal["definition", "references"], name: str) -> tuple[Location, ...]:
-        """Declarations of a name, or every place with it, in order."""
-        if question == "definition":
-            places = [(each.path, each.line, each.column) for each in self.declarations(name)]
-        else:
-            matches = self._regex(rf"\b{re.escape(name)}\b").items
-            places = [(match.path, match.line, start) for match in matches for start, _ in match.spans]
-        return tuple(
-            Location(path, line, column, line, column + len(name)) for path, line, column in sorted(places)
-        )
+def _first_mention(lines: list[str], unit: Evidence, name: str) -> Position | None:
+    for line in range(unit.start_line, min(unit.end_line, len(lines)) + 1):
+        for column, word in words_of(lines[line - 1]):
+            if word == name:
+                return Position(unit.path, line, column)
+    return None
 
 
 def _fits(item: Evidence, parts: list[str]) -> bool:

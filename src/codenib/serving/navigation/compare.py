@@ -12,24 +12,24 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from statistics import median
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from codenib.core.errors import ProviderError, StateError
 from codenib.core.navigation import Location, Position
 from codenib.core.protocols import Progress
+from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.identifiers import identifiers
 from codenib.navigation.live.session import LiveRequest
 from codenib.serving.navigation.live import LiveServers
-from codenib.serving.navigation.navigator import resolved_group
+from codenib.serving.navigation.resolve import resolved_group
 from codenib.units.languages import language_hint
 from codenib.views.graph.navigate import definitions, references
 
 if TYPE_CHECKING:
-    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
 
-Question = Literal["definition", "references"]
-LIMITS: dict[Question, int] = {"definition": 8, "references": 40}  # the paper's
-_SHOWN = 8  # places of each side that a mismatch names
+LIMITS: dict[NavigationQuestion, int] = {"definition": 8, "references": 40}  # the paper's
+_MOST_PLACES = 8  # places of each side that a mismatch names
 _TRIES = 30  # draws per wanted position, for files without identifiers
 
 Lines = frozenset[tuple[str, int]]
@@ -66,7 +66,7 @@ class Rates:
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class NavigationComparison:
     """What `compare-navigation` prints."""
 
     positions: int
@@ -82,20 +82,26 @@ class Comparison:
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
-    question: Question
+    question: NavigationQuestion
     position: Position
     name: str
-    static: Lines
-    live: Lines
-    static_s: float
-    live_s: float
-    same_limited: bool
+    static: Lines = frozenset()
+    live: Lines = frozenset()
+    static_s: float = 0.0
+    live_s: float = 0.0
+    same_limited: bool = True
     failed: bool = False
 
 
 def compare(
-    pinned: Pinned, servers: LiveServers, *, n: int, seed: int, paths: Sequence[str], progress: Progress
-) -> Comparison:
+    pinned: PinnedSnapshot,
+    servers: LiveServers,
+    *,
+    n: int,
+    seed: int,
+    paths: Sequence[str],
+    progress: Progress,
+) -> NavigationComparison:
     """Ask both providers at `n` sampled identifiers."""
     sample = list(draw(pinned, n, seed, paths))
     if not sample:
@@ -116,24 +122,26 @@ def compare(
             opened = position.path
         pairs += [_ask(pinned, servers, question, position, name) for question in LIMITS]
     progress("comparing", len(sample), len(sample))
-    found = [_mismatch(pinned, pair) for pair in pairs if pair.static != pair.live and not pair.failed]
+    mismatches = [_mismatch(pinned, pair) for pair in pairs if pair.static != pair.live and not pair.failed]
     groups = Counter(resolved_group(pinned, position.path) or "" for position, _ in sample)
     firsts = [each.path for each in _first_of_each_group(pinned, sample)]
     used = {resolved_group(pinned, path) or "": servers.require(path) for path in firsts}
-    return Comparison(
-        len(sample),
-        dict(groups),
-        {each.group: each.backend for each in pinned.graph.about.groups if each.group in groups},
-        used,
-        _rates([pair for pair in pairs if pair.question == "definition"]),
-        _rates([pair for pair in pairs if pair.question == "references"]),
-        tuple(found),
-        dict(Counter(each.category for each in found)),
-        round(warm_up_s, 3),
+    return NavigationComparison(
+        positions=len(sample),
+        groups=dict(groups),
+        backends={each.group: each.backend for each in pinned.graph.about.groups if each.group in groups},
+        servers=used,
+        definitions=_rates([pair for pair in pairs if pair.question == "definition"]),
+        references=_rates([pair for pair in pairs if pair.question == "references"]),
+        mismatches=tuple(mismatches),
+        categories=dict(Counter(each.category for each in mismatches)),
+        warm_up_s=round(warm_up_s, 3),
     )
 
 
-def draw(pinned: Pinned, n: int, seed: int, paths: Sequence[str] = ()) -> Iterator[tuple[Position, str]]:
+def draw(
+    pinned: PinnedSnapshot, n: int, seed: int, paths: Sequence[str] = ()
+) -> Iterator[tuple[Position, str]]:
     """`n` identifiers: a file with resolved facts, then one of its identifiers, each equally likely."""
     chosen = random.Random(seed)
     allowed = set(paths)
@@ -159,21 +167,23 @@ def draw(pinned: Pinned, n: int, seed: int, paths: Sequence[str] = ()) -> Iterat
             yield position, name
 
 
-def _first_of_each_group(pinned: Pinned, sample: Iterable[tuple[Position, str]]) -> list[Position]:
+def _first_of_each_group(pinned: PinnedSnapshot, sample: Iterable[tuple[Position, str]]) -> list[Position]:
     first: dict[str, Position] = {}
     for position, _ in sample:
         first.setdefault(resolved_group(pinned, position.path) or "", position)
     return list(first.values())
 
 
-def _ask(pinned: Pinned, servers: LiveServers, question: Question, position: Position, name: str) -> _Pair:
+def _ask(
+    pinned: PinnedSnapshot, servers: LiveServers, question: NavigationQuestion, position: Position, name: str
+) -> _Pair:
     started = time.perf_counter()
     static = (definitions if question == "definition" else references)(pinned.graph, position)
     between = time.perf_counter()
     try:
-        live, _ = servers.ask(question, position, None, True, pinned.files)
+        live, _ = servers.ask(question, position, NavigationRequest(position), pinned.files)
     except ProviderError:
-        return _Pair(question, position, name, frozenset(), frozenset(), 0.0, 0.0, True, failed=True)
+        return _Pair(question, position, name, failed=True)
     ended = time.perf_counter()
     ours = static.locations if static.granularity == "occurrence" else ()
     limit = LIMITS[question]
@@ -181,11 +191,11 @@ def _ask(pinned: Pinned, servers: LiveServers, question: Question, position: Pos
         question,
         position,
         name,
-        _lines(ours),
-        _lines(live.locations),
-        between - started,
-        ended - between,
-        _lines(ours[:limit]) == _lines(live.locations[:limit]),
+        static=_lines(ours),
+        live=_lines(live.locations),
+        static_s=between - started,
+        live_s=ended - between,
+        same_limited=_lines(ours[:limit]) == _lines(live.locations[:limit]),
     )
 
 
@@ -201,29 +211,29 @@ def _rates(pairs: Sequence[_Pair]) -> Rates:
     ours = median([pair.static_s for pair in same]) if same else 0.0
     theirs = median([pair.live_s for pair in same]) if same else 0.0
     return Rates(
-        len(asked),
-        round(len(same) / count, 4),
-        round(sum(pair.same_limited for pair in asked) / count, 4),
-        len(worked) - len(asked),
-        len(pairs) - len(worked),
-        round(ours * 1000, 4),
-        round(theirs * 1000, 4),
-        round(theirs / ours, 1) if ours else 0.0,
+        n=len(asked),
+        match_rate=round(len(same) / count, 4),
+        limited=round(sum(pair.same_limited for pair in asked) / count, 4),
+        both_empty=len(worked) - len(asked),
+        live_errors=len(pairs) - len(worked),
+        static_p50_ms=round(ours * 1000, 4),
+        live_p50_ms=round(theirs * 1000, 4),
+        speedup=round(theirs / ours, 1) if ours else 0.0,
     )
 
 
-def _mismatch(pinned: Pinned, pair: _Pair) -> Mismatch:
+def _mismatch(pinned: PinnedSnapshot, pair: _Pair) -> Mismatch:
     lines = pinned.text(pair.position.path).split("\n")
     text = lines[pair.position.line - 1].strip() if pair.position.line <= len(lines) else ""
     only_live, only_static = sorted(pair.live - pair.static), sorted(pair.static - pair.live)
     return Mismatch(
-        pair.question,
-        f"{pair.position.path}:{pair.position.line}:{pair.position.column + 1}",
-        pair.name,
-        text,
-        _category(pair),
-        tuple(f"{path}:{line}" for path, line in only_live[:_SHOWN]),
-        tuple(f"{path}:{line}" for path, line in only_static[:_SHOWN]),
+        question=pair.question,
+        position=f"{pair.position.path}:{pair.position.line}:{pair.position.column + 1}",
+        name=pair.name,
+        text=text,
+        category=_category(pair),
+        only_live=tuple(f"{path}:{line}" for path, line in only_live[:_MOST_PLACES]),
+        only_static=tuple(f"{path}:{line}" for path, line in only_static[:_MOST_PLACES]),
     )
 
 

@@ -1,29 +1,24 @@
-"""A file or lines of it in, the commits that made them out: the snapshot's own and what leads to it."""
+"""A file or lines of it in, the commits that changed them out: those that lead to the snapshot."""
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import InputError
 from codenib.core.history import HistoryAnswer, UnitHistory
+from codenib.core.requests import HistoryRequest
 from codenib.core.views import ViewKind
 from codenib.snapshot.history import CommitLog
 from codenib.views.history.lines import Lines, hunks_between, step_back
 from codenib.views.history.read import Past
 
 if TYPE_CHECKING:
-    from codenib.serving.snapshots.pinned import Pinned
-    from codenib.serving.snapshots.pool import Pins, Refresh
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
 
 _TOGETHER = 5
-
-#: A path, and the first and last line when not all are meant.
-Where = tuple[str, int | None, int | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,39 +42,35 @@ class Committed:
         return sum(max(0, min(end, n + c - 1) - max(start, n) + 1) for _, _, n, c in self.hunks.tolist())
 
 
-def ask_history(
-    compiler: IndexCompiler, pins: Pins, where: Where, *, k: int, at: str | None, refresh: Refresh
-) -> HistoryAnswer:
-    """The answer for the worktree, or for revision `at`."""
-    started = time.perf_counter()
-    if compiler.repository.kind == "folder":
-        raise InputError(f"{compiler.repository.root} is not in a git repository, so it has no history")
-    pinned, refreshed = pins.pin(ViewKind.HISTORY, at, refresh)
-    answer = history_pinned(pinned, compiler.history.log, where, k)
-    return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
-
-
-def history_pinned(pinned: Pinned, log: CommitLog, where: Where, k: int) -> HistoryAnswer:
-    """Who changed a file or lines of it, from an opened view."""
-    path, start, end = where
+def history_of(pinned: PinnedSnapshot, log: CommitLog, request: HistoryRequest) -> HistoryAnswer:
+    """Who changed a file or lines of it, from the opened view; the path is relative to the root."""
+    path, start, end = request.path, request.start, request.end
     file = committed(pinned, log, path)
     first, last = start or 1, min(end or file.lines, file.lines)
     if file.lines and not 1 <= first <= last:
-        raise InputError(
-            f"{path} has {file.lines} lines; {start}-{end} is outside", hint=f"codenib history {path}"
-        )
-    past = _past(pinned, file, None if start is None else (first, last))
-    items = tuple(pinned.history.touch(made) for made in past.touches[: max(k, 0) or None])
-    view = pinned.history
-    companions = view.cochange(path, _TOGETHER, pinned.files) if start is None else ()
+        what = f"{path} has {file.lines} lines; {start}-{end} is outside"
+        raise InputError(what, hint=f"codenib history {path}")
+    view, past = pinned.history, _past(pinned, file, None if start is None else (first, last))
+    items = tuple(view.touch(touch) for touch in past.touches[: max(request.k, 0) or None])
+    together = view.cochange(path, _TOGETHER, pinned.files) if start is None else ()
     return HistoryAnswer(
-        path, first, last, items, tuple(companions), pinned.ref, len(past.touches),
-        len(past.touches) > len(items), past.complete, file.uncommitted(first, last), view.commit_count,
-        view.reachable, note=_note(pinned, file, past),
-    )  # fmt: skip
+        path=path,
+        start_line=first,
+        end_line=last,
+        items=items,
+        together=tuple(together),
+        snapshot=pinned.ref,
+        total=len(past.touches),
+        truncated=len(past.touches) > len(items),
+        complete=past.complete,
+        uncommitted=file.uncommitted(first, last),
+        commits=view.commit_count,
+        reachable=view.reachable,
+        note=_note(pinned, file, past),
+    )
 
 
-def unit_histories(pinned: Pinned, log: CommitLog, path: str) -> list[UnitHistory]:
+def unit_histories(pinned: PinnedSnapshot, log: CommitLog, path: str) -> list[UnitHistory]:
     """The named units of a file, each with the commits that touched it."""
     file = committed(pinned, log, path)
     rows = [row for row in pinned.units(path)[0].rows if row.symbol]
@@ -89,16 +80,22 @@ def unit_histories(pinned: Pinned, log: CommitLog, path: str) -> list[UnitHistor
     )
     ranges = list(zip(starts.tolist(), ends.tolist(), strict=True))
     pasts = pinned.history.pasts(path, file.blob, ranges) if file.blob else [Past([], True)] * len(rows)
-    found = []
+    histories = []
     for row, past in zip(rows, pasts, strict=True):
-        commits = [pinned.history.commit_of(made) for made in past.touches]
-        ids = tuple(commit for commit, _ in commits)
-        last = max((when for _, when in commits), default=0)
-        found.append(UnitHistory(row.symbol, row.kind, row.start_line, row.end_line, ids, last))
-    return found
+        commits = [pinned.history.commit_of(touch) for touch in past.touches]
+        history = UnitHistory(
+            symbol=row.symbol,
+            kind=row.kind,
+            start_line=row.start_line,
+            end_line=row.end_line,
+            commits=tuple(commit for commit, _ in commits),
+            last=max((when for _, when in commits), default=0),
+        )
+        histories.append(history)
+    return histories
 
 
-def committed(pinned: Pinned, log: CommitLog, path: str) -> Committed:
+def committed(pinned: PinnedSnapshot, log: CommitLog, path: str) -> Committed:
     """A file beside what the snapshot's commit has at its path."""
     text = pinned.text(path)
     lines = _lines(text)
@@ -106,17 +103,16 @@ def committed(pinned: Pinned, log: CommitLog, path: str) -> Committed:
     nothing = np.zeros((0, 4), np.int64)
     if not pinned.ref.dirty:
         return Committed(path, digest, len(lines), nothing)
-    committed = log.file_at(pinned.history.commit, path)
-    if committed is None:
+    committed_file = log.file_at(pinned.history.commit, path)
+    if committed_file is None:
         return Committed(path, "", len(lines), nothing)
-    if committed[0] == digest:
+    blob, data = committed_file
+    if blob == digest:
         return Committed(path, digest, len(lines), nothing)
-    return Committed(
-        path, committed[0], len(lines), hunks_between(_lines(committed[1].decode("utf-8", "replace")), lines)
-    )
+    return Committed(path, blob, len(lines), hunks_between(_lines(data.decode("utf-8", "replace")), lines))
 
 
-def _past(pinned: Pinned, file: Committed, lines: tuple[int, int] | None) -> Past:
+def _past(pinned: PinnedSnapshot, file: Committed, lines: tuple[int, int] | None) -> Past:
     if not file.blob:
         return Past([], True)
     if lines is None:
@@ -125,7 +121,7 @@ def _past(pinned: Pinned, file: Committed, lines: tuple[int, int] | None) -> Pas
     return pinned.history.pasts(file.path, file.blob, [(int(starts[0]), int(ends[0]))])[0]
 
 
-def _note(pinned: Pinned, file: Committed, past: Past) -> str:
+def _note(pinned: PinnedSnapshot, file: Committed, past: Past) -> str:
     if not file.blob:
         return f"{file.path} is in no commit yet"
     if past.complete:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from codenib.core.errors import InputError
 from codenib.core.navigation import Position
+from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.live import servers
 from codenib.navigation.live.pool import ServerPool
 from codenib.navigation.live.worktree import Changes
@@ -64,10 +65,9 @@ class LiveServers:
 
     def ask(
         self,
-        question: Literal["definition", "references"],
+        question: NavigationQuestion,
         position: Position,
-        limit: int | None,
-        declarations: bool,
+        request: NavigationRequest,
         files: Mapping[str, str],
     ) -> tuple[Found, str]:
         """The server's answer for a snapshot's `files` (path to digest), in our order, and who gave it."""
@@ -75,13 +75,13 @@ class LiveServers:
         self._tell(files)
         server = self.provider(position.path)
         if question == "definition":
-            found = server.definition(position)
+            reply = server.definition(position)
         else:
-            found = server.references(position, declaration=declarations)
-        inside = tuple(place for place in found.locations if place.path in files)
-        outside = found.outside + len(found.locations) - len(inside)
-        answer = Found(inside[:limit], len(inside), outside, "occurrence", "")
-        return answer, backend if found.settled else f"{backend}, still loading"
+            reply = server.references(position, declaration=request.declarations)
+        inside = tuple(place for place in reply.locations if place.path in files)
+        outside = reply.outside + len(reply.locations) - len(inside)
+        answer = Found(inside[: request.limit], len(inside), outside, "occurrence", "")
+        return answer, backend if reply.settled else f"{backend}, still loading"
 
     def is_covered(self, path: str) -> bool:
         """Whether a server knows how to read a file; clangd guesses at sources outside its database."""

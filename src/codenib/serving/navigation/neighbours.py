@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Literal
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codenib.core.errors import InputError
 from codenib.core.facts import EdgeKind
 from codenib.core.navigation import Position
+from codenib.core.requests import NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
 from codenib.views.graph.maintenance.broken import describe as describe_held
 from codenib.views.graph.navigate import enclosing_node, extent_of, locate, occurrence_at
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import search
-from codenib.views.graph.walk import Edge, children, members, overrides, shortest, walk
+from codenib.views.graph.walk import Direction, Edge, children, members, overrides, shortest, walk
 
 if TYPE_CHECKING:
-    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
 
-Neighbours = Literal["dependencies", "dependents", "callers", "callees", "subtypes"]
+
+_KINDS: dict[NeighbourRelation, list[EdgeKind]] = {
+    "callers": [EdgeKind.CALL],
+    "callees": [EdgeKind.CALL],
+    "subtypes": [EdgeKind.INHERIT],
+}
 
 
 def node_at(view: GraphView, position: Position) -> int:
@@ -34,87 +41,82 @@ def node_at(view: GraphView, position: Position) -> int:
     return enclosing_node(view, position)
 
 
-def neighbours(
-    pinned: Pinned, node: int, which: Neighbours, *, depth: int, limit: int, kinds: Sequence[EdgeKind]
-) -> GraphAnswer:
-    """What a symbol uses or is used by, its callers, callees or subtypes, up to `depth` steps."""
-    view = pinned.graph
-    direction: Literal["in", "out"] = "out" if which in ("dependencies", "callees") else "in"
-    if which in ("callers", "callees"):
-        kinds = [EdgeKind.CALL]
-    if which == "subtypes":
-        kinds = [EdgeKind.INHERIT]
-    starts = list(members(view, node)) if which != "subtypes" else [node]
-    if which == "callers":
+def neighbours(pinned: PinnedSnapshot, node: int, request: NeighboursRequest) -> GraphAnswer:
+    """What a node uses or is used by, its callers, callees or subtypes."""
+    view, relation = pinned.graph, request.relation
+    direction: Direction = "out" if relation in ("dependencies", "callees") else "in"
+    starts = list(members(view, node)) if relation != "subtypes" else [node]
+    if relation == "callers":
         starts = [node, *overrides(view, node)]
-    graph = walk(view, starts, direction, kinds=kinds, depth=depth, limit=limit)
+    kinds = _KINDS.get(relation) or edge_kinds(request.kinds)
+    graph = walk(view, starts, direction, kinds=kinds, depth=request.depth, limit=request.k)
     # A thing's own parts are where it starts from, not what it depends on.
     own = set(starts) - {node}
-    shown = [at for at in graph.nodes if at not in own]
+    others = [at for at in graph.nodes if at not in own]
     edges = [edge for edge in graph.edges if not {edge.source, edge.to} <= set(starts)]
-    symbols = tuple(describe(view, at, graph.depth_of[at]) for at in shown)
-    total = len(symbols) - 1
-    lifted = (_edge(view, _lift(edge, own, node)) for edge in edges)
-    return _answer(pinned, symbols, lifted, total, graph.truncated, node)
+    symbols = [describe(view, at, graph.depth_of[at]) for at in others]
+    answer = _answer(pinned, symbols, [_lift(edge, own, node) for edge in edges], node)
+    return replace(answer, total=len(symbols) - 1, truncated=graph.truncated)
 
 
-def shortest_path(pinned: Pinned, start: int, goal: int) -> GraphAnswer:
-    """The shortest chain of uses from one symbol to another; none when there is no such chain."""
+def shortest_path(pinned: PinnedSnapshot, start: int, goal: int) -> GraphAnswer:
+    """The shortest chain of uses from one symbol to another; no symbols when there is no such chain."""
     view = pinned.graph
-    found = shortest(view, start, goal)
-    if found is None:
-        return _answer(pinned, (), (), 0, False, start)
-    nodes = [found[0].source, *(edge.to for edge in found)] if found else [start]
-    symbols = tuple(describe(view, node, step) for step, node in enumerate(nodes))
-    return _answer(pinned, symbols, (_edge(view, edge) for edge in found), len(symbols), False, start)
+    chain = shortest(view, start, goal)
+    if chain is None:
+        return _answer(pinned, [], [], start)
+    nodes = [chain[0].source if chain else start, *(edge.to for edge in chain)]
+    return _answer(pinned, [describe(view, node, step) for step, node in enumerate(nodes)], chain, start)
 
 
-def find_symbols(pinned: Pinned, query: str, limit: int) -> GraphAnswer:
+def find_symbols(pinned: PinnedSnapshot, query: str, limit: int) -> GraphAnswer:
     """Declarations by name."""
-    view = pinned.graph
-    nodes, total = search(view, query, limit)
-    return _answer(pinned, tuple(describe(view, node) for node in nodes), (), total, total > len(nodes), None)
+    nodes, total = search(pinned.graph, query, limit)
+    answer = _answer(pinned, [describe(pinned.graph, node) for node in nodes], [], None)
+    return replace(answer, asked=query, total=total, truncated=total > len(nodes))
 
 
-def outline(pinned: Pinned, path: str) -> GraphAnswer:
+def outline(pinned: PinnedSnapshot, path: str) -> GraphAnswer:
     """The declarations of a file, outermost first, each with its depth."""
     view = pinned.graph
     file = view.file_number(path)
     if file is None:
         raise InputError(f"{path} has no facts in the graph", hint=f"codenib units {path}")
-    found: list[Symbol] = []
+    symbols: list[Symbol] = []
 
     def visit(node: int, depth: int) -> None:
         for child in children(view, node):
-            found.append(describe(view, child, depth))
+            symbols.append(describe(view, child, depth))
             visit(child, depth + 1)
 
     visit(view.files_at + file, 0)
-    return _answer(pinned, tuple(found), (), len(found), False, view.files_at + file)
+    return _answer(pinned, symbols, [], view.files_at + file)
 
 
 def describe(view: GraphView, node: int, depth: int = 0) -> Symbol:
-    """A node as people see it."""
+    """A node as people see it; `depth` counts steps from what was asked."""
     if node < view.nodes_at:
+        path, first, last = view.names[node], 1, 1
         group = view.group(node - view.files_at) if node >= view.files_at else ""
-        path = view.names[node]
-        return Symbol(node, path, path, view.kind(node).label, path, 1, 1, group, _rank(view, node), depth)
-    place = extent_of(view, node)
+    else:
+        place = extent_of(view, node)
+        path, first, last = place.path, place.line, place.end_line
+        group = view.group(int(view.file_of[node]))
     return Symbol(
-        node,
-        view.names[node],
-        view.qualified(node),
-        view.kind(node).label,
-        place.path,
-        place.line,
-        place.end_line,
-        view.group(int(view.file_of[node])),
-        _rank(view, node),
-        depth,
+        id=node,
+        name=view.names[node],
+        qualified=view.qualified(node) if node >= view.nodes_at else path,
+        kind=view.kind(node).label,
+        path=path,
+        line=first,
+        end_line=last,
+        group=group,
+        importance=_importance(view, node),
+        depth=depth,
     )
 
 
-def _rank(view: GraphView, node: int) -> float:
+def _importance(view: GraphView, node: int) -> float:
     return round(float(view.importance[node]) * view.count, 3)
 
 
@@ -125,40 +127,42 @@ def _lift(edge: Edge, own: set[int], node: int) -> Edge:
     return Edge(source, to, edge.kind, edge.anchor, edge.often)
 
 
-def _edge(view: GraphView, edge: Edge) -> SymbolEdge:
+def _place(view: GraphView, edge: Edge) -> tuple[str, int]:
+    """Where an edge's use stands; without an anchor, where its source is declared."""
     if edge.anchor >= 0:
-        place = next(locate(view, np.array([edge.anchor], np.int32)))
-        path, line = place.path, place.line
-    else:
-        where = describe(view, edge.source)
-        path, line = where.path, where.line
-    return SymbolEdge(edge.source, edge.to, edge.kind.label, path, line, edge.often)
+        location = next(locate(view, np.array([edge.anchor], np.int32)))
+        return location.path, location.line
+    source = describe(view, edge.source)
+    return source.path, source.line
 
 
 def _answer(
-    pinned: Pinned,
-    symbols: tuple[Symbol, ...],
-    edges: Iterable[SymbolEdge],
-    total: int,
-    truncated: bool,
-    asked: int | None,
+    pinned: PinnedSnapshot, symbols: Sequence[Symbol], edges: Sequence[Edge], asked: int | None
 ) -> GraphAnswer:
+    """All of these symbols, and their edges: those with the same ends and kind as one, at its first place."""
     view = pinned.graph
-    backends = {each.group: each.backend for each in view.about.groups if each.resolved}
+    merged: dict[tuple[int, int, EdgeKind], SymbolEdge] = {}
+    for edge in edges:
+        key = edge.source, edge.to, edge.kind
+        if key in merged:
+            merged[key] = replace(merged[key], often=merged[key].often + edge.often)
+        else:
+            path, line = _place(view, edge)
+            merged[key] = SymbolEdge(
+                source=edge.source, to=edge.to, kind=edge.kind.label, path=path, line=line, often=edge.often
+            )
     notes = [f"{each.group}: {each.error}" for each in view.about.groups if each.error]
     notes += [describe_held(sorted(view.about.held))] if view.about.held else []
-    note = "; ".join(notes)
-    name = view.qualified(asked) if asked is not None else ""
-    merged: dict[tuple[int, int, str], SymbolEdge] = {}
-    for edge in edges:
-        known = merged.get((edge.source, edge.to, edge.kind))
-        often = edge.often + (known.often if known else 0)
-        first = known or edge
-        merged[edge.source, edge.to, edge.kind] = SymbolEdge(
-            edge.source, edge.to, edge.kind, first.path, first.line, often
-        )
     return GraphAnswer(
-        symbols, tuple(merged.values()), pinned.ref, total, truncated, 0.0, name, backends, note=note
+        symbols=tuple(symbols),
+        edges=tuple(merged.values()),
+        snapshot=pinned.ref,
+        total=len(symbols),
+        truncated=False,
+        seconds=0.0,
+        asked=view.qualified(asked) if asked is not None else "",
+        backends={each.group: each.backend for each in view.about.groups if each.resolved},
+        note="; ".join(notes),
     )
 
 

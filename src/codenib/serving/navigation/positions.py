@@ -3,48 +3,59 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from codenib.core.errors import InputError
 from codenib.core.navigation import Position
 
-_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+))?")
+_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+)|-(?P<end>\d+))?")
 _WORD = re.compile(r"[^\W\d][\w$]*")
+_SEPARATORS = re.compile(r"::|[.#]")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A question as it was written: a path with a line and perhaps a column (1-based), or a symbol."""
+class WrittenPlace:
+    """A place as a person wrote it. `target` is a path where a line is given, else a symbol or a path.
 
-    path: str = ""
+    Lines and columns are 1-based; 0 where none is given.
+    """
+
+    target: str
     line: int = 0
     column: int = 0
-    symbol: str = ""
+    end_line: int = 0
+
+    @property
+    def lines(self) -> tuple[int | None, int | None]:
+        """The first and last line that are meant; None for all."""
+        return (self.line, self.end_line or self.line) if self.line else (None, None)
 
 
-def parse_place(written: str) -> Place:
-    """`src/app.py:12:5`, `src/app.py:12`, or anything else as a symbol.
+def parse_place(written: str) -> WrittenPlace:
+    """`PATH:LINE`, `PATH:LINE:COLUMN`, `PATH:START-END`, or anything else as a symbol or a path.
 
     >>> parse_place("src/app.py:12:5")
-    Place(path='src/app.py', line=12, column=5, symbol='')
-    >>> parse_place("flask.app.Flask").symbol
-    'flask.app.Flask'
+    WrittenPlace(target='src/app.py', line=12, column=5, end_line=0)
+    >>> parse_place("src/app.py:12-14").lines, parse_place("flask.app.Flask").target
+    ((12, 14), 'flask.app.Flask')
     """
-    found = _PLACE.fullmatch(written.strip())
-    if found is None or not found["path"].strip(":"):
-        if not written.strip():
-            raise InputError("no symbol and no position is given", hint="codenib def FILE:LINE:COL")
-        return Place(symbol=written.strip())
-    return Place(found["path"], int(found["line"]), int(found["column"] or 0))
+    written = written.strip()
+    if not written:
+        raise InputError("no symbol and no position is given", hint="codenib def FILE:LINE:COL")
+    match = _PLACE.fullmatch(written)
+    if match is None or not match["path"].strip(":"):
+        return WrittenPlace(written)
+    return WrittenPlace(match["path"], int(match["line"]), int(match["column"] or 0), int(match["end"] or 0))
 
 
-def position_in(path: str, line: int, column: int, name: str, text: str) -> Position | None:
+def position_in(place: WrittenPlace, name: str, text: str) -> Position | None:
     """The position of a place in a file's text; None when only the line is known.
 
     A column is 1-based, as editors and compilers print it; one that is no name's but stands right before one
     means that name, so that a 0-based column works as well.
     """
+    path, line, column = place.target, place.line or 1, place.column
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
         raise InputError(f"{path} has {len(lines)} lines, not {line}", hint=f"codenib read {path}")
@@ -68,8 +79,22 @@ def words_of(line: str) -> list[tuple[int, str]]:
     return [(found.start(), found[0]) for found in _WORD.finditer(line)]
 
 
+def last_name(symbol: str) -> str:
+    """
+    >>> last_name("Cart.total"), last_name("std::vector")
+    ('total', 'vector')
+    """
+    return _SEPARATORS.split(symbol)[-1]
+
+
+def nearest_line(lines: Sequence[str], line: int, name: str) -> int | None:
+    """The line closest to `line` that has the name as a word, the earlier of two; None without one."""
+    numbers = [at for at, text in enumerate(lines, 1) if name in text and name in _WORD.findall(text)]
+    return min(numbers, key=lambda at: (abs(at - line), at), default=None)
+
+
 def _column_of(path: str, line: int, name: str, words: list[tuple[int, str]]) -> int:
-    last = re.split(r"::|[.#]", name)[-1]
+    last = last_name(name)
     for start, word in words:
         if word == last:
             return start
@@ -79,6 +104,6 @@ def _column_of(path: str, line: int, name: str, words: list[tuple[int, str]]) ->
 
 def ambiguous(asked: str, choices: list[str], how: Callable[[str], str]) -> InputError:
     """The error for a question that may mean several things."""
-    shown = "\n  ".join(choices[:12])
+    listed = "\n  ".join(choices[:12])
     more = f"\n  … and {len(choices) - 12} more" if len(choices) > 12 else ""
-    return InputError(f"{asked!r} may mean {len(choices)} things:\n  {shown}{more}", hint=how(choices[0]))
+    return InputError(f"{asked!r} may mean {len(choices)} things:\n  {listed}{more}", hint=how(choices[0]))

@@ -1,59 +1,97 @@
-"""Numbers of units and files of the lexical view in, evidence with spans and names out."""
+"""Numbers of units and files of the lexical view in, evidence with spans and names out.
+
+`Retrieval` and `RankedEvidence` are what every operator over a view takes and gives.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codenib.core.answers import Evidence
+from codenib.core.requests import ResultLevel, Tests
 from codenib.core.source import Mark
-from codenib.views.lexical.read import LexicalView, Term
 
-_SHOWN_TERMS = 8
+if TYPE_CHECKING:
+    from codenib.views.lexical.read import LexicalView, Term
+
+_MOST_TERMS = 8  # matched terms that a result names
 
 
-def unit_evidence(view: LexicalView, unit: int, score: float, terms: Sequence[Term]) -> Evidence:
+@dataclass(frozen=True, slots=True)
+class Retrieval:
+    """What one operator retrieves: the best `k` units or files for a query, among accepted paths."""
+
+    query: str
+    k: int
+    level: ResultLevel = "unit"
+    tests: Tests = "lower"
+    accepts: Callable[[str], bool] | None = None  # None: every path
+
+    def allowed(self, paths: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+        """A mask over paths: those that are accepted; None when all are."""
+        if self.accepts is None:
+            return None
+        return np.fromiter((self.accepts(path) for path in paths), bool, len(paths))
+
+
+@dataclass(frozen=True, slots=True)
+class RankedEvidence:
+    """Results, best first, and how many match in all."""
+
+    items: tuple[Evidence, ...]
+    total: int
+
+
+def unit_evidence(view: LexicalView, unit: int, score: float = 0.0, terms: Sequence[Term] = ()) -> Evidence:
     """A unit as one result, with the query's terms that stand in it."""
     document = view.document(unit)
     return Evidence(
-        document.span.path,
-        document.span.start_line,
-        document.span.end_line,
-        document.symbol,
-        document.kind,
-        document.level.name,
-        document.language,
-        round(score, 6),
-        mark_names(document.marks),
-        tuple(view.matched(unit, terms)[:_SHOWN_TERMS]),
+        path=document.span.path,
+        start_line=document.span.start_line,
+        end_line=document.span.end_line,
+        symbol=document.symbol,
+        kind=document.kind,
+        level=document.level.name,
+        language=document.language,
+        score=round(score, 6),
+        marks=mark_names(document.marks),
+        matched=tuple(view.matched(unit, terms)[:_MOST_TERMS]),
     )
 
 
-def file_evidence(view: LexicalView, file: int, score: float) -> Evidence:
-    """A file as one result, from its first line to its last."""
+def _file_evidence(view: LexicalView, file: int, score: float) -> Evidence:
     units = np.flatnonzero(view.file_of == file)
     first, last = view.document(int(units[0])), view.document(int(units[-1]))
+    span = first.span.path, last.span.end_line
+    return file_result(span, first.language, score, first.marks)
+
+
+def file_result(span: tuple[str, int], language: str, score: float, marks: Mark) -> Evidence:
+    """A file as one result: `span` is its path and its last line."""
     return Evidence(
-        first.span.path,
-        1,
-        last.span.end_line,
-        "",
-        "file",
-        "L0",
-        first.language,
-        round(score, 6),
-        mark_names(first.marks),
+        path=span[0],
+        start_line=1,
+        end_line=span[1],
+        symbol="",
+        kind="file",
+        level="L0",
+        language=language,
+        score=round(score, 6),
+        marks=mark_names(marks),
     )
 
 
 def evidence(
-    view: LexicalView, level: str, found: Iterable[tuple[int, float]], terms: Sequence[Term]
+    view: LexicalView, level: ResultLevel, scored: Iterable[tuple[int, float]], terms: Sequence[Term]
 ) -> tuple[Evidence, ...]:
-    """Results of one level, in the order given."""
+    """Units or files, given by number and score, as results in the same order."""
     if level == "file":
-        return tuple(file_evidence(view, number, score) for number, score in found)
-    return tuple(unit_evidence(view, number, score, terms) for number, score in found)
+        return tuple(_file_evidence(view, number, score) for number, score in scored)
+    return tuple(unit_evidence(view, number, score, terms) for number, score in scored)
 
 
 def mark_names(marks: Mark) -> tuple[str, ...]:

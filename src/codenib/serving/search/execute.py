@@ -1,214 +1,195 @@
-"""A plan over pinned views in, ranked evidence out: every ranked query is run here, with its costs noted."""
+"""A plan over a pinned snapshot in, ranked evidence out: every ranked query is executed and timed here."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codenib.core.answers import Evidence, Plan, Route
 from codenib.planner.signals import Signals
-from codenib.serving.search.evidence import evidence
-from codenib.serving.search.lexical import allowed_files, search_pinned
-from codenib.serving.search.order import Ranked, Tests
+from codenib.serving.search.evidence import RankedEvidence, Retrieval, evidence
+from codenib.serving.search.lexical import search_lexical
 
 if TYPE_CHECKING:
     from codenib.core.embedding import Embedder
     from codenib.core.protocols import Reranker
     from codenib.serving.search.costs import Costs
-    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.views.lexical.read import Scores
 
-LevelName = Literal["unit", "file"]
-RRF_CONSTANT = 60
 _RRF_POOL = 200
-# How far reading a candidate moves it against where it was found, in standard deviations of either. Our own
-# reranker is small: alone it ranks worse than what found the candidates, together they are better than both.
-# Rerankers that the caller named decide alone, as in the paper.
+# How far reading a candidate moves it against where it was retrieved, in standard deviations of either. Our
+# own reranker is small: alone it ranks worse than what retrieved the candidates, together they are better
+# than both. Rerankers that the caller named decide alone, as in the paper.
 BLEND = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Run:
-    """One query with everything that its plan needs opened."""
+class Execution:
+    """One retrieval with its plan and everything that the plan needs opened."""
 
-    pinned: Pinned
-    query: str
+    pinned: PinnedSnapshot
+    wanted: Retrieval
     signals: Signals
     plan: Plan
-    level: LevelName
-    tests: Tests
-    accepts: Callable[[str], bool] | None
     costs: Costs
     embedder: Embedder | None = None
     reranker: Reranker | None = None
-    history: bool = False
 
 
-def run_plan(run: Run) -> tuple[Ranked, tuple[Evidence, ...]]:
-    """Retrieve, expand and rerank as the plan says; at most `k_retrieve` results."""
-    if run.reranker is not None and run.plan.k_rerank:
-        return _reranked(run)
-    return _retrieved(run, run.plan.k_retrieve, run.level)
+def execute(execution: Execution) -> RankedEvidence:
+    """Retrieve, expand and rerank as the plan says."""
+    if execution.reranker is not None and execution.plan.k_rerank:
+        return _rerank(execution, execution.reranker)
+    return _retrieve(execution)
 
 
-def _retrieved(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evidence, ...]]:
-    plan = replace(run.plan, k_retrieve=k)
+def _retrieve(execution: Execution) -> RankedEvidence:
+    plan = execution.plan
     if plan.route is Route.STRUCTURAL:
-        return _structural(run, k, level)
+        return _structural(execution)
     if plan.route is Route.SEMANTIC:
-        return _semantic(run, k, level)
+        return _semantic(execution)
     if plan.fusion == "learned":
-        return _learned(run, k, level)
+        return _learned(execution)
     if plan.route is Route.HYBRID and plan.fusion == "rrf":
-        return _reciprocal(run, k, level)
-    operator = "lexical" if plan.route is Route.LEXICAL else "hybrid"
-    with run.costs.timed(operator):
-        return search_pinned(run.pinned, run.query, plan, level, run.tests, run.accepts, _lift(run))
+        return _reciprocal(execution)
+    with execution.costs.timed("lexical" if plan.route is Route.LEXICAL else "hybrid"):
+        return search_lexical(execution.pinned, execution.wanted, _lift(execution))
 
 
-def _lift(run: Run) -> Callable[[Scores], Scores] | None:
-    if run.plan.route is not Route.HYBRID or run.embedder is None:
+def _lift(execution: Execution) -> Callable[[Scores], Scores] | None:
+    embedder = execution.embedder
+    if execution.plan.route is not Route.HYBRID or embedder is None:
         return None
     from codenib.serving.search.fusion import fuse
 
-    embedder = run.embedder
-
     def lift(scores: Scores) -> Scores:
-        with run.costs.timed("semantic"):
-            return fuse(run.pinned, embedder, run.query, scores)
+        with execution.costs.timed("semantic"):
+            return fuse(execution.pinned, embedder, execution.wanted.query, scores)
 
     return lift
 
 
-def _semantic(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evidence, ...]]:
-    from codenib.serving.search.semantic import semantic_pinned
+def _semantic(execution: Execution) -> RankedEvidence:
+    from codenib.serving.search.semantic import search_semantic
 
-    assert run.embedder is not None
-    width = k
-    if run.plan.expansion:
-        from codenib.serving.search.structural import POOL, fused
+    assert execution.embedder is not None
+    pinned, wanted = execution.pinned, execution.wanted
+    if not execution.plan.expansion:
+        with execution.costs.timed("semantic"):
+            return search_semantic(pinned, execution.embedder, wanted)
+    from codenib.serving.search.structural import POOL, fuse_neighbours
 
-        width = max(k, POOL)
-    plan = replace(run.plan, k_retrieve=width)
-    wanted: LevelName = "unit" if run.plan.expansion else level
-    with run.costs.timed("semantic"):
-        ranked, items = semantic_pinned(
-            run.pinned, run.embedder, run.query, plan, wanted, run.tests, run.accepts
-        )
-    if not run.plan.expansion:
-        return ranked, items
-    with run.costs.timed("expand"):
-        found = _accepted(run, fused(run.pinned, items))
-    return _cut(run, found, k, level, ranked.total, scored=True)
+    pool = replace(wanted, k=max(wanted.k, POOL), level="unit")
+    with execution.costs.timed("semantic"):
+        ranked = search_semantic(pinned, execution.embedder, pool)
+    with execution.costs.timed("expand"):
+        items = _accepted(wanted, fuse_neighbours(pinned, ranked.items))
+    return _limit(execution, items, ranked.total, scored=True)
 
 
-def _structural(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evidence, ...]]:
+def _structural(execution: Execution) -> RankedEvidence:
     """Route D: sparse seeds, expanded by the graph."""
-    from codenib.serving.search.structural import POOL, expanded
+    from codenib.serving.search.structural import POOL, expand
 
-    plan = replace(run.plan, k_retrieve=max(k, POOL))
-    with run.costs.timed("lexical"):
-        ranked, pool = search_pinned(run.pinned, run.query, plan, "unit", run.tests, run.accepts)
-    with run.costs.timed("expand"):
-        found = _accepted(run, expanded(run.pinned, pool, run.signals.structural))
-    return _cut(run, found, k, level, max(ranked.total, len(found)), scored=False)
-
-
-def _accepted(run: Run, items: Sequence[Evidence]) -> list[Evidence]:
-    """What an expansion found obeys the caller's paths as well."""
-    kept = [item for item in items if run.accepts is None or run.accepts(item.path)]
-    if run.tests == "exclude":
-        kept = [item for item in kept if not {"test", "example", "vendored"} & set(item.marks)]
-    return kept
+    wanted = execution.wanted
+    pool = replace(wanted, k=max(wanted.k, POOL), level="unit")
+    with execution.costs.timed("lexical"):
+        ranked = search_lexical(execution.pinned, pool)
+    with execution.costs.timed("expand"):
+        items = _accepted(wanted, expand(execution.pinned, ranked.items, execution.signals.structural))
+    return _limit(execution, items, max(ranked.total, len(items)), scored=False)
 
 
-def _cut(
-    run: Run, items: Sequence[Evidence], k: int, level: LevelName, total: int, *, scored: bool
-) -> tuple[Ranked, tuple[Evidence, ...]]:
-    """The first `k` of an order of units, as units or their files; not `scored`: by place alone, 1/place."""
-    if level == "file":
+def _accepted(wanted: Retrieval, items: Sequence[Evidence]) -> list[Evidence]:
+    """Results of an expansion that obey the caller's paths as well."""
+    accepted = [item for item in items if wanted.accepts is None or wanted.accepts(item.path)]
+    if wanted.tests == "exclude":
+        accepted = [item for item in accepted if not {"test", "example", "vendored"} & set(item.marks)]
+    return accepted
+
+
+def _limit(execution: Execution, items: Sequence[Evidence], total: int, *, scored: bool) -> RankedEvidence:
+    """The first `k` of an order of units, as units or as their files; not `scored`: the score is 1/place."""
+    wanted = execution.wanted
+    if wanted.level == "file":
         files: dict[str, Evidence] = {}
         for item in items:
             files.setdefault(item.path, item)
+        total = len(files)
+        names = execution.pinned.names
         items = [
-            replace(item, start_line=1, symbol="", kind="file", level="L0", matched=())
-            for item in files.values()
+            replace(
+                item,
+                start_line=1,
+                end_line=names.lines(item.path),
+                symbol="",
+                kind="file",
+                level="L0",
+                matched=(),
+            )
+            for item in list(files.values())[: wanted.k]
         ]
-        total = len(items)
-        numbers = {item.path: run.pinned.names.lines(item.path) for item in items[:k]}
-        items = [replace(item, end_line=numbers[item.path]) for item in items[:k]]
-    shown = tuple(
+    best = tuple(
         item if scored else replace(item, score=round(1.0 / place, 6))
-        for place, item in enumerate(items[:k], 1)
+        for place, item in enumerate(items[: wanted.k], 1)
     )
-    return Ranked((), tuple(item.score for item in shown), total), shown
+    return RankedEvidence(best, total)
 
 
-def _learned(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evidence, ...]]:
-    from codenib.serving.search.learned.learned import learned
-    from codenib.serving.search.learned.see import see
+def _learned(execution: Execution) -> RankedEvidence:
+    """The order of the learned model; behind its candidates the base order goes on."""
+    from codenib.serving.search.learned.gather import gather_features
+    from codenib.serving.search.learned.rank import rank_learned
 
-    view = run.pinned.lexical
-    with run.costs.timed("learned"):
-        seen = see(
-            run.pinned,
-            run.embedder,
-            run.query,
-            run.signals,
-            tests=run.tests,
-            allowed=allowed_files(view, run.accepts),
-            history=run.history,
-        )
-        found = learned(seen)
-    base, numbers, scores = (
-        (seen.units, found.units, found.unit_scores)
-        if level == "unit"
-        else (seen.files, found.files, found.file_scores)
-    )
+    pinned, wanted = execution.pinned, execution.wanted
+    with execution.costs.timed("learned"):
+        features = gather_features(pinned, wanted, execution.signals, execution.embedder)
+        order = rank_learned(features)
+    by_unit = wanted.level == "unit"
+    base = features.scores.units if by_unit else features.scores.files
+    numbers, scores = (order.units, order.unit_scores) if by_unit else (order.files, order.file_scores)
     matched = np.flatnonzero(base > 0)
-    known = set(numbers.tolist())
-    kept = [
+    best = [
         (int(number), float(score))
         for number, score in zip(numbers.tolist(), scores.tolist(), strict=True)
         if base[number] > 0
     ]
-    if len(kept) < k < len(matched):  # behind the candidates, the base order goes on
-        rest = sorted((n for n in matched.tolist() if n not in known), key=lambda n: (-float(base[n]), n))
-        lowest = kept[-1][1] if kept else 0.0
-        kept += [(n, lowest - place) for place, n in enumerate(rest[: k - len(kept)], 1)]
-    shown = kept[:k]
-    ranked = Ranked(tuple(n for n, _ in shown), tuple(s for _, s in shown), len(matched))
-    return ranked, evidence(view, level, shown, seen.full.terms)
+    if len(best) < wanted.k < len(matched):
+        candidates = set(numbers.tolist())
+        rest = (number for number in matched.tolist() if number not in candidates)
+        by_base = sorted(rest, key=lambda number: (-float(base[number]), number))
+        lowest = best[-1][1] if best else 0.0
+        best += [(number, lowest - place) for place, number in enumerate(by_base[: wanted.k - len(best)], 1)]
+    items = evidence(pinned.lexical, wanted.level, best[: wanted.k], features.scores.full.terms)
+    return RankedEvidence(items, len(matched))
 
 
-def _reciprocal(run: Run, k: int, level: LevelName) -> tuple[Ranked, tuple[Evidence, ...]]:
+def _reciprocal(execution: Execution) -> RankedEvidence:
     """Reciprocal rank fusion of the lexical and the semantic order."""
-    from codenib.serving.search.semantic import semantic_pinned
+    from codenib.serving.search.fusion import reciprocal_ranks
+    from codenib.serving.search.semantic import search_semantic
 
-    assert run.embedder is not None
-    plan = replace(run.plan, k_retrieve=max(k, _RRF_POOL))
-    with run.costs.timed("lexical"):
-        ranked, words = search_pinned(run.pinned, run.query, plan, level, run.tests, run.accepts)
-    with run.costs.timed("semantic"):
-        _, near = semantic_pinned(run.pinned, run.embedder, run.query, plan, level, run.tests, run.accepts)
-    scores: dict[tuple[str, int], float] = {}
-    items: dict[tuple[str, int], Evidence] = {}
-    for order in (words, near):
-        for place, item in enumerate(order, 1):
-            key = item.path, item.start_line
-            items.setdefault(key, item)
-            scores[key] = scores.get(key, 0.0) + 1.0 / (RRF_CONSTANT + place)
-    best = sorted(items, key=lambda key: (-scores[key], key))
-    found = [replace(items[key], score=round(scores[key], 6)) for key in best]
-    return Ranked((), tuple(item.score for item in found[:k]), max(ranked.total, len(found))), tuple(
-        found[:k]
-    )
+    assert execution.embedder is not None
+    wanted = execution.wanted
+    pool = replace(wanted, k=max(wanted.k, _RRF_POOL))
+    with execution.costs.timed("lexical"):
+        lexical = search_lexical(execution.pinned, pool)
+    with execution.costs.timed("semantic"):
+        semantic = search_semantic(execution.pinned, execution.embedder, pool)
+    orders = lexical.items, semantic.items
+    items = {_key(item): item for order in reversed(orders) for item in reversed(order)}
+    scores = reciprocal_ranks([(1.0, map(_key, order)) for order in orders])
+    best = sorted(scores, key=lambda key: (-scores[key], key))[: wanted.k]
+    ranked = tuple(replace(items[key], score=round(scores[key], 6)) for key in best)
+    return RankedEvidence(ranked, max(lexical.total, len(scores)))
 
 
-def _reranked(run: Run) -> tuple[Ranked, tuple[Evidence, ...]]:
+def _rerank(execution: Execution, reranker: Reranker) -> RankedEvidence:
     """The first k′ units read by the reranker; files follow the units, but not those that our own one read.
 
     Moving files by what our own reranker reads did not help: on every fourth development row it lost a point.
@@ -216,37 +197,39 @@ def _reranked(run: Run) -> tuple[Ranked, tuple[Evidence, ...]]:
     from codenib.serving.search.rerankers.documents import documents_of
     from codenib.serving.search.rerankers.operator import rerank
 
-    assert run.reranker is not None
-    cut, k = run.plan.k_rerank, run.plan.k_retrieve
-    if run.level == "file" and run.plan.reranker == "embedded":
-        return _retrieved(run, k, "file")
-    ranked, items = _retrieved(run, max(cut, k), "unit")
+    plan, wanted = execution.plan, execution.wanted
+    embedded = plan.reranker == "embedded"
+    if wanted.level == "file" and embedded:
+        return _retrieve(execution)
+    pool = replace(wanted, k=max(plan.k_rerank, wanted.k), level="unit")
+    ranked = _retrieve(replace(execution, wanted=pool))
 
     def documents(head: Sequence[Evidence]) -> list[str]:
         paths = sorted({item.path for item in head})
-        texts = dict(zip(paths, run.pinned.texts(paths), strict=True))
-        return documents_of(head, texts, owners=run.plan.reranker != "embedded")
+        texts = dict(zip(paths, execution.pinned.texts(paths), strict=True))
+        return documents_of(head, texts, owners=not embedded)
 
-    name = run.plan.reranker or ""
-    with run.costs.timed(f"rerank:{name}", per=min(cut, len(items))):
-        second = rerank(run.query, items, run.reranker, cut, documents)
-    head = items[:cut]
-    read = dict(zip(map(_key, second.items), second.scores, strict=False))
-    lowest = min(second.scores, default=0.0)
-    standing = _standard([read.get(_key(item), lowest) for item in head])
-    order = list(second.items)
-    if name == "embedded":
-        total = np.array(_standard([item.score for item in head])) + BLEND * np.array(standing)
-        by_both = sorted(range(len(head)), key=lambda row: -float(total[row]))
-        order = [replace(head[row], score=round(float(total[row]), 6)) for row in by_both] + order[cut:]
-    return _cut(run, order, k, run.level, ranked.total, scored=name == "embedded")
+    head = ranked.items[: plan.k_rerank]
+    with execution.costs.timed(f"rerank:{plan.reranker}", per=len(head)):
+        reread = rerank(wanted.query, ranked.items, reranker, plan.k_rerank, documents)
+    order = list(reread.items)
+    if embedded:
+        read = dict(zip(map(_key, reread.items), reread.scores, strict=False))
+        lowest = min(reread.scores, default=0.0)
+        standing = _standardized([read.get(_key(item), lowest) for item in head])
+        both = _standardized([item.score for item in head]) + BLEND * standing
+        by_both = sorted(range(len(head)), key=lambda row: -float(both[row]))
+        order[: plan.k_rerank] = [replace(head[row], score=round(float(both[row]), 6)) for row in by_both]
+    return _limit(execution, order, ranked.total, scored=embedded)
 
 
 def _key(item: Evidence) -> tuple[str, int]:
     return item.path, item.start_line
 
 
-def _standard(values: Sequence[float]) -> list[float]:
+def _standardized(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    """Values as distances from their mean, in standard deviations."""
     spread = float(np.std(values)) if len(values) else 0.0
-    mean = float(np.mean(values)) if len(values) else 0.0
-    return [(value - mean) / spread if spread else 0.0 for value in values]
+    if not spread:
+        return np.zeros(len(values))
+    return (np.asarray(values) - float(np.mean(values))) / spread

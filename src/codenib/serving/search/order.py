@@ -1,19 +1,19 @@
-"""Lexical scores in, an order of units or files out."""
+"""Lexical scores in, the base order of units or files out."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.errors import InputError
+from codenib.core.requests import ResultLevel, Tests
 from codenib.core.source import Level, Mark
 from codenib.views.lexical.read import LexicalView, Scores
 
-Tests = Literal["include", "exclude", "lower"]
 TESTS: tuple[Tests, ...] = ("include", "exclude", "lower")
 
 # All constants here were chosen on the 233 development rows, where together they raised Recall@10 of files
@@ -37,7 +37,7 @@ Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class Ranking:
     """Numbers of units or files with their scores, best first, and how many there are in all."""
 
     numbers: tuple[int, ...]
@@ -49,24 +49,24 @@ def rank(
     view: LexicalView,
     scores: Scores,
     *,
-    level: Literal["unit", "file"],
+    level: ResultLevel,
     k: int,
     tests: Tests = "lower",
     allowed: Array | None = None,
-) -> Ranked:
+) -> Ranking:
     """The best `k`; `allowed` is a mask over files. Ties go by path and line, never by storage order."""
-    units, files = blended(view, scores, tests=tests, allowed=allowed)
+    units, files = base_scores(view, scores, tests=tests, allowed=allowed)
     values = units if level == "unit" else files
     chosen = np.flatnonzero(values)
     return _best(view, chosen, values[chosen], level, k)
 
 
-def blended(
+def base_scores(
     view: LexicalView, scores: Scores, *, tests: Tests = "lower", allowed: Array | None = None
 ) -> tuple[Array, Array]:
     """The value of every unit and of every file: units lean on their file, files on their units."""
-    keep = kept_files(view.marks, tests, allowed)
-    own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * keep[view.file_of]
+    included = included_files(view.marks, tests, allowed)
+    own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * included[view.file_of]
     files = _file_scores(view, own) + WHOLE_FILE * scores.files
     if tests == "lower":
         factor = mark_factors()[view.marks]
@@ -75,21 +75,21 @@ def blended(
     matched = np.flatnonzero(own)
     units = np.zeros(len(own))
     units[matched] = own[matched] + FILE_SHARE * files[view.file_of[matched]]
-    found = np.zeros(len(files), bool)
-    found[view.file_of[matched]] = True
-    return units, files * found
+    matching = np.zeros(len(files), bool)
+    matching[view.file_of[matched]] = True
+    return units, files * matching
 
 
-def kept_files(marks: Array, tests: Tests, allowed: Array | None) -> Array:
+def included_files(marks: Array, tests: Tests, allowed: Array | None) -> Array:
     """A mask over files: those that are allowed and that `tests` does not exclude."""
     if tests not in TESTS:
         raise InputError(
             f"unknown value {tests!r} for tests", hint=f"codenib search --tests {'|'.join(TESTS)}"
         )
-    keep = np.ones(len(marks), bool) if allowed is None else allowed.copy()
+    included = np.ones(len(marks), bool) if allowed is None else allowed.copy()
     if tests == "exclude":
-        keep &= (marks & (Mark.TEST | Mark.EXAMPLE | Mark.VENDORED)) == 0
-    return keep
+        included &= (marks & (Mark.TEST | Mark.EXAMPLE | Mark.VENDORED)) == 0
+    return included
 
 
 def _file_scores(view: LexicalView, own: Array) -> Array:
@@ -119,7 +119,7 @@ def mark_factors() -> Array:
     return table
 
 
-def _best(view: LexicalView, numbers: Array, values: Array, level: str, k: int) -> Ranked:
+def _best(view: LexicalView, numbers: Array, values: Array, level: ResultLevel, k: int) -> Ranking:
     total = len(numbers)
     if total > k:
         edge = np.partition(values, total - k)[total - k]
@@ -134,6 +134,6 @@ def _best(view: LexicalView, numbers: Array, values: Array, level: str, k: int) 
         return -float(values[index]), span.path, span.start_line
 
     order = sorted(range(len(numbers)), key=key)[:k]
-    return Ranked(
+    return Ranking(
         tuple(int(numbers[index]) for index in order), tuple(float(values[index]) for index in order), total
     )

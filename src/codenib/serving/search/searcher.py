@@ -1,164 +1,107 @@
-"""A query in, a plan and its ranked answer out: the part of a workspace that searches."""
+"""A search request in, its plan and ranked answer out: pins the snapshot, plans, opens, executes."""
 
 from __future__ import annotations
 
 import importlib.util
 import time
-from abc import ABC
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal
+from functools import cached_property
+from typing import TYPE_CHECKING
 
 from codenib.core.answers import Answer, Plan, Route
 from codenib.core.errors import InputError
-from codenib.core.views import Status, ViewKind
-from codenib.planner.plan import Request, make_plan
+from codenib.core.requests import RegexRequest, SearchRequest
+from codenib.core.views import ViewKind
+from codenib.planner.plan import make_plan
 from codenib.serving.search.paths import path_filter
-from codenib.serving.snapshots.status import coverage_of
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.compiler.compiler import IndexCompiler
+    from codenib.core.answers import RegexAnswer
     from codenib.core.embedding import Embedder
     from codenib.core.protocols import Reranker
+    from codenib.planner.signals import Signals
     from codenib.serving.search.costs import Costs
-    from codenib.serving.snapshots.pinned import Pinned
-    from codenib.serving.snapshots.pool import Pins, Refresh
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
+    from codenib.serving.snapshots.pool import Snapshots
 
 RERANKER_PACKAGES = ("codenib_reranker", "onnxruntime", "tokenizers")
 
 
-class Searching(ABC):
-    """What a workspace answers by rank, from the snapshots that it pinned."""
+class Searcher:
+    """Answers search requests from the snapshots of one repository."""
 
-    _pins: Pins
-    _compiler: IndexCompiler
-    _costing: Costs | None = None
-    _rerankers: dict[str, Reranker]
+    def __init__(self, compiler: IndexCompiler, snapshots: Snapshots) -> None:
+        self._compiler = compiler
+        self._snapshots = snapshots
+        self._rerankers: dict[str, Reranker] = {}
 
-    def search(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        route: str = "auto",
-        budget: str = "balanced",
-        level: Literal["unit", "file"] = "unit",
-        paths: Sequence[str] = (),
-        tests: Literal["include", "exclude", "lower"] | None = None,
-        fusion: str = "auto",
-        reranker: str | None = None,
-        cut: int | None = None,
-        expand: bool = False,
-        at: str | None = None,
-        refresh: Refresh = "auto",
-    ) -> Answer:
-        """Units (or files) ranked by how well they match `query`, best first.
-
-        `budget` is `fast`, `balanced`, `thorough` or a number of milliseconds. `reranker` names one to use
-        (`none` for none), which reads the first `cut` candidates. `expand` adds the graph's neighbours to a
-        semantic route. Tests, examples and vendored code rank lower unless `tests` says otherwise or the
-        question is about tests.
-        """
-        from codenib.serving.search.execute import Run, run_plan
+    def search(self, request: SearchRequest) -> Answer:
+        """Units (or files) ranked by how well they match the query, best first."""
+        from codenib.serving.search.evidence import Retrieval
+        from codenib.serving.search.execute import Execution, execute
 
         started = time.perf_counter()
-        request = self._request(query, k, route, budget, fusion, reranker, cut, expand)
-        pinned, refreshed = self._pin_for(request, at, refresh)
-        plan = make_plan(request, self._capabilities(pinned), self._costs.medians())
-        opened = self._reranker(plan.reranker) if plan.reranker else None
-        lowered = tests or ("include" if request.signals.about_tests else "lower")
-        ranked, items = run_plan(
-            Run(
-                pinned,
-                query,
-                request.signals,
-                plan,
-                level,
-                lowered,
-                path_filter(paths),
-                self._costs,
-                self._embedder(pinned, plan),
-                opened,
-                self._has(pinned, ViewKind.HISTORY),
-            )
+        signals = _signals(request)
+        pinned, refreshed = self._pin(request)
+        plan = make_plan(request, signals, _capabilities(pinned), self.costs.medians())
+        tests = request.tests or ("include" if signals.about_tests else "lower")
+        wanted = Retrieval(request.query, request.k, request.level, tests, path_filter(request.paths))
+        execution = Execution(
+            pinned=pinned,
+            wanted=wanted,
+            signals=signals,
+            plan=plan,
+            costs=self.costs,
+            embedder=self._embedder(pinned, plan),
+            reranker=self._reranker(plan.reranker) if plan.reranker else None,
         )
+        ranked = execute(execution)
         return Answer(
-            items,
-            pinned.ref,
-            plan,
-            ranked.total,
-            ranked.total > len(items),
-            coverage_of(pinned.manifest, self._first_view(request)),
-            time.perf_counter() - started,
-            refreshed,
+            items=ranked.items,
+            snapshot=pinned.ref,
+            plan=plan,
+            total=ranked.total,
+            truncated=ranked.total > len(ranked.items),
+            coverage=pinned.coverage(_first_view(request)),
+            seconds=time.perf_counter() - started,
+            refreshed=refreshed,
         )
 
-    def plan(
-        self,
-        query: str,
-        *,
-        k: int = 10,
-        route: str = "auto",
-        budget: str = "balanced",
-        fusion: str = "auto",
-        reranker: str | None = None,
-        cut: int | None = None,
-        expand: bool = False,
-        at: str | None = None,
-        refresh: Refresh = "auto",
-    ) -> Plan:
-        """What `search` would do for a query, and why."""
-        request = self._request(query, k, route, budget, fusion, reranker, cut, expand)
-        pinned, _ = self._pin_for(request, at, refresh)
-        return make_plan(request, self._capabilities(pinned), self._costs.medians())
+    def plan(self, request: SearchRequest) -> Plan:
+        """What `search` would do for a request, and why."""
+        signals = _signals(request)
+        pinned, _ = self._pin(request)
+        return make_plan(request, signals, _capabilities(pinned), self.costs.medians())
 
-    def costs(self) -> dict[str, float]:
-        """The usual milliseconds of each operator on this repository, as measured while serving."""
-        return self._costs.medians()
+    def regex(self, request: RegexRequest) -> RegexAnswer:
+        """Lines that match a pattern, in path order."""
+        from codenib.serving.search.regex import search_regex
 
-    def _request(
-        self,
-        query: str,
-        k: int,
-        route: str,
-        budget: str,
-        fusion: str,
-        reranker: str | None,
-        cut: int | None,
-        expand: bool,
-    ) -> Request:
-        if not query.strip():
-            raise InputError("the query is empty", hint="codenib search 'what to look for'")
-        if reranker is not None:
-            from codenib.serving.search.rerankers.choose import parse_reranker
+        return search_regex(self._snapshots, request)
 
-            parse_reranker(reranker)  # a wrong name fails before any work
-        from codenib.planner.signals import read_signals
+    @cached_property
+    def costs(self) -> Costs:
+        """What operators cost on this repository, as measured while serving."""
+        from codenib.serving.search.costs import Costs
 
-        return Request(read_signals(query), k, route, budget, fusion, reranker, cut, expand)
+        return Costs(self._compiler.store.folder)
 
-    def _first_view(self, request: Request) -> ViewKind:
-        """The view that must be fresh before anything else is asked."""
-        dense = request.route in (Route.SEMANTIC, Route.HYBRID)
-        return ViewKind.DENSE if dense else ViewKind.LEXICAL
+    def close(self) -> None:
+        """Save the measured costs."""
+        if "costs" in self.__dict__:
+            self.costs.save()
 
-    def _pin_for(self, request: Request, at: str | None, refresh: Refresh) -> tuple[Pinned, str]:
-        kind = self._first_view(request)
-        if kind is ViewKind.DENSE and refresh == "auto":
+    def _pin(self, request: SearchRequest) -> tuple[PinnedSnapshot, str]:
+        kind = _first_view(request)
+        if kind is ViewKind.DENSE and request.snapshot.refresh == "auto":
             self._compiler.dense.open_now()  # a wrong embedder fails before any work
-        pinned, refreshed = self._pins.pin(kind, at, refresh)
+        pinned, refreshed = self._snapshots.pin(kind, request.snapshot)
         if request.route == Route.STRUCTURAL or request.expand:
-            pinned, also = self._pins.pin(ViewKind.GRAPH, at, refresh)
+            pinned, also = self._snapshots.pin(ViewKind.GRAPH, request.snapshot)
             refreshed = refreshed or also
         return pinned, refreshed
 
-    def _capabilities(self, pinned: Pinned) -> set[str]:
-        """What the manifest can do, and whether our own reranker is installed."""
-        found = set(pinned.manifest.capabilities)
-        if all(importlib.util.find_spec(name) is not None for name in RERANKER_PACKAGES):
-            found.add("rerank:embedded")
-        return found
-
-    def _embedder(self, pinned: Pinned, plan: Plan) -> Embedder | None:
+    def _embedder(self, pinned: PinnedSnapshot, plan: Plan) -> Embedder | None:
         if plan.route not in (Route.SEMANTIC, Route.HYBRID):
             return None
         return self._compiler.dense.embedder_of(pinned.manifest.views[ViewKind.DENSE].fields)
@@ -173,15 +116,29 @@ class Searching(ABC):
             self._rerankers[spec] = opened
         return self._rerankers[spec]
 
-    @staticmethod
-    def _has(pinned: Pinned, kind: ViewKind) -> bool:
-        record = pinned.manifest.views.get(kind)
-        return record is not None and record.status is Status.FRESH
 
-    @property
-    def _costs(self) -> Costs:
-        if self._costing is None:
-            from codenib.serving.search.costs import Costs
+def _signals(request: SearchRequest) -> Signals:
+    """What the query says; a request that can never be answered fails here, before any work."""
+    if not request.query.strip():
+        raise InputError("the query is empty", hint="codenib search 'what to look for'")
+    if request.reranker is not None:
+        from codenib.serving.search.rerankers.choose import parse_reranker
 
-            self._costing = Costs(self._compiler.store.folder)
-        return self._costing
+        parse_reranker(request.reranker)
+    from codenib.planner.signals import read_signals
+
+    return read_signals(request.query)
+
+
+def _first_view(request: SearchRequest) -> ViewKind:
+    """The view that must be fresh before anything else is asked."""
+    dense = request.route in (Route.SEMANTIC, Route.HYBRID)
+    return ViewKind.DENSE if dense else ViewKind.LEXICAL
+
+
+def _capabilities(pinned: PinnedSnapshot) -> set[str]:
+    """What the manifest can do, and whether our own reranker is installed."""
+    capabilities = set(pinned.manifest.capabilities)
+    if all(importlib.util.find_spec(name) is not None for name in RERANKER_PACKAGES):
+        capabilities.add("rerank:embedded")
+    return capabilities

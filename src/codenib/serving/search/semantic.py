@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Literal
-
 import numpy as np
 
-from codenib.core.answers import Evidence, Plan
+from codenib.core.answers import Evidence
 from codenib.core.embedding import Embedder
 from codenib.core.source import Mark
-from codenib.serving.search.evidence import mark_names
-from codenib.serving.search.order import Ranked, Tests, kept_files, mark_factors
-from codenib.serving.snapshots.pinned import Pinned
+from codenib.serving.search.evidence import RankedEvidence, Retrieval, file_result, mark_names
+from codenib.serving.search.order import included_files, mark_factors
+from codenib.serving.snapshots.pinned import PinnedSnapshot
 from codenib.views.dense.embed import checked
 from codenib.views.dense.store import CodeVectorStore, Nearest, best
 
@@ -21,39 +18,28 @@ _WIDER = 10
 _LEAST = 100
 
 
-def semantic_pinned(
-    pinned: Pinned,
-    embedder: Embedder,
-    query: str,
-    plan: Plan,
-    level: Literal["unit", "file"],
-    tests: Tests,
-    accepts: Callable[[str], bool] | None,
-) -> tuple[Ranked, tuple[Evidence, ...]]:
-    """Run a semantic plan. What the query's vector does not point towards is no match."""
+def search_semantic(pinned: PinnedSnapshot, embedder: Embedder, wanted: Retrieval) -> RankedEvidence:
+    """Units or files by the nearness of their vectors. What the query does not point towards is no match."""
     view = pinned.dense
-    vector = checked(embedder.embed_queries([query]), 1, embedder.identity)[0]
-    allowed = None
-    if accepts is not None:
-        allowed = np.fromiter((accepts(path) for path in view.paths), bool, len(view.paths))
-    keep = kept_files(view.marks, tests, allowed)
-    rows = None if keep.all() else keep[view.file_of]
-    found = view.candidates(vector, max(_WIDER * plan.k_retrieve, _LEAST), rows)
-    scores = found.scores
-    if tests == "lower":
-        scores = scores * mark_factors().astype(np.float32)[view.marks][view.file_of[found.rows]]
+    vector = checked(embedder.embed_queries([wanted.query]), 1, embedder.identity)[0]
+    included = included_files(view.marks, wanted.tests, wanted.allowed(view.paths))
+    rows = None if included.all() else included[view.file_of]
+    near = view.candidates(vector, max(_WIDER * wanted.k, _LEAST), rows)
+    scores = near.scores
+    if wanted.tests == "lower":
+        scores = scores * mark_factors().astype(np.float32)[view.marks][view.file_of[near.rows]]
     matching = scores > 0
-    numbers, scores = found.rows[matching], scores[matching]
-    if level == "file":
-        return _files(view, Nearest(view.file_of[numbers], scores), plan.k_retrieve)
-    nearest = best(numbers, scores, plan.k_retrieve)
+    numbers, scores = near.rows[matching], scores[matching]
+    if wanted.level == "file":
+        return _files(view, Nearest(view.file_of[numbers], scores), wanted.k)
+    nearest = best(numbers, scores, wanted.k)
     items = tuple(
         _unit(view, int(row), float(score)) for row, score in zip(nearest.rows, nearest.scores, strict=True)
     )
-    return _ranked(nearest, len(numbers)), items
+    return RankedEvidence(items, len(numbers))
 
 
-def _files(view: CodeVectorStore, units: Nearest, k: int) -> tuple[Ranked, tuple[Evidence, ...]]:
+def _files(view: CodeVectorStore, units: Nearest, k: int) -> RankedEvidence:
     """Files by their best unit."""
     scores = np.zeros(len(view.paths), np.float32)
     np.maximum.at(scores, units.rows, units.scores)
@@ -62,30 +48,24 @@ def _files(view: CodeVectorStore, units: Nearest, k: int) -> tuple[Ranked, tuple
     items = tuple(
         _file(view, int(file), float(score)) for file, score in zip(nearest.rows, nearest.scores, strict=True)
     )
-    return _ranked(nearest, len(files)), items
-
-
-def _ranked(nearest: Nearest, total: int) -> Ranked:
-    return Ranked(tuple(nearest.rows.tolist()), tuple(nearest.scores.tolist()), total)
+    return RankedEvidence(items, len(files))
 
 
 def _unit(view: CodeVectorStore, number: int, score: float) -> Evidence:
     row = view.row(number)
     return Evidence(
-        row.span.path,
-        row.span.start_line,
-        row.span.end_line,
-        row.symbol,
-        row.kind,
-        row.level.name,
-        row.language,
-        round(score, 6),
-        mark_names(row.marks),
+        path=row.span.path,
+        start_line=row.span.start_line,
+        end_line=row.span.end_line,
+        symbol=row.symbol,
+        kind=row.kind,
+        level=row.level.name,
+        language=row.language,
+        score=round(score, 6),
+        marks=mark_names(row.marks),
     )
 
 
 def _file(view: CodeVectorStore, file: int, score: float) -> Evidence:
-    marks = mark_names(Mark(int(view.marks[file])))
-    return Evidence(
-        view.paths[file], 1, view.lines(file), "", "file", "L0", view.language(file), round(score, 6), marks
-    )
+    span = view.paths[file], view.lines(file)
+    return file_result(span, view.language(file), score, Mark(int(view.marks[file])))

@@ -1,7 +1,7 @@
 """Ranked units and the graph in, units one reference away out: the structural route and the paper's fusion.
 
 The paper's frozen parameters: a pool of 300, the first ten seed, at most ten unique neighbours a seed,
-incoming and outgoing references, weights 1 and 0.5, constant 60.
+incoming and outgoing references, weights 1 and 0.5.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from codenib.core.facts import EdgeKind
 from codenib.core.navigation import Position
 from codenib.planner.signals import Structural
 from codenib.serving.search.evidence import unit_evidence
+from codenib.serving.search.fusion import UnitKey, reciprocal_ranks
 from codenib.views.graph.navigate import enclosing_node, extent_of
 from codenib.views.graph.symbols import resolve
 from codenib.views.graph.walk import Direction, edges_of, members, overrides
 
 if TYPE_CHECKING:
-    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
 
 POOL = 300
 SEEDS = 10
 NEIGHBOURS = 10
 DENSE_WEIGHT = 1.0
 GRAPH_WEIGHT = 0.5
-CONSTANT = 60
 _REFERENCES = (EdgeKind.REFERENCE, EdgeKind.CALL, EdgeKind.TYPE_USE, EdgeKind.INHERIT)
 _ASKED: dict[str, tuple[Direction, tuple[EdgeKind, ...]]] = {
     "callers": ("in", (EdgeKind.CALL,)),
@@ -37,7 +37,7 @@ _ASKED: dict[str, tuple[Direction, tuple[EdgeKind, ...]]] = {
 }
 
 
-def expanded(pinned: Pinned, pool: Sequence[Evidence], asked: Structural | None) -> list[Evidence]:
+def expand(pinned: PinnedSnapshot, pool: Sequence[Evidence], asked: Structural | None) -> list[Evidence]:
     """Route D: what the question asks of its subject, then each seed followed by what is new around it."""
     found: dict[tuple[str, int], Evidence] = {}
     for item in _answering(pinned, asked):
@@ -51,26 +51,23 @@ def expanded(pinned: Pinned, pool: Sequence[Evidence], asked: Structural | None)
     return list(found.values())
 
 
-def fused(pinned: Pinned, pool: Sequence[Evidence], weight: float = GRAPH_WEIGHT) -> list[Evidence]:
+def fuse_neighbours(
+    pinned: PinnedSnapshot, pool: Sequence[Evidence], weight: float = GRAPH_WEIGHT
+) -> list[Evidence]:
     """The paper's experimental fusion of a dense pool and its neighbours, by weighted reciprocal ranks."""
     items = {(item.path, item.start_line): item for item in pool}
     dense = {key: rank for rank, key in enumerate(items, 1)}
-    graph: dict[tuple[str, int], int] = {}
+    neighbours: dict[UnitKey, None] = {}
     for seed in pool[:SEEDS]:
         for item in neighbours_of(pinned, seed):
-            key = item.path, item.start_line
-            items.setdefault(key, item)
-            graph.setdefault(key, len(graph) + 1)
-    scores = {
-        key: (DENSE_WEIGHT / (CONSTANT + dense[key]) if key in dense else 0.0)
-        + (weight / (CONSTANT + graph[key]) if key in graph else 0.0)
-        for key in items
-    }
+            items.setdefault((item.path, item.start_line), item)
+            neighbours[item.path, item.start_line] = None
+    scores = reciprocal_ranks([(DENSE_WEIGHT, dense), (weight, neighbours)])
     order = sorted(items, key=lambda key: (-scores[key], dense.get(key, len(items) + 1), key))
     return [replace(items[key], score=round(scores[key], 6)) for key in order]
 
 
-def neighbours_of(pinned: Pinned, seed: Evidence) -> list[Evidence]:
+def neighbours_of(pinned: PinnedSnapshot, seed: Evidence) -> list[Evidence]:
     """Units that a unit refers to or that refer to it, at most ten, the more often the earlier."""
     view = pinned.graph
     if view.file_number(seed.path) is None:
@@ -95,7 +92,7 @@ def neighbours_of(pinned: Pinned, seed: Evidence) -> list[Evidence]:
     return list(found.values())
 
 
-def _answering(pinned: Pinned, asked: Structural | None) -> Iterator[Evidence]:
+def _answering(pinned: PinnedSnapshot, asked: Structural | None) -> Iterator[Evidence]:
     """The units that a structural question asks for, and its subject."""
     if asked is None:
         return
@@ -117,7 +114,7 @@ def _answering(pinned: Pinned, asked: Structural | None) -> Iterator[Evidence]:
             yield subject
 
 
-def _declared_in(pinned: Pinned, seed: Evidence) -> int | None:
+def _declared_in(pinned: PinnedSnapshot, seed: Evidence) -> int | None:
     """The node that a unit declares, by its name, else what is around its last line."""
     view = pinned.graph
     name = seed.symbol.rpartition(".")[2]
@@ -130,8 +127,8 @@ def _declared_in(pinned: Pinned, seed: Evidence) -> int | None:
     return node if node >= view.nodes_at else None
 
 
-def _unit_of(pinned: Pinned, node: int) -> Evidence | None:
+def _unit_of(pinned: PinnedSnapshot, node: int) -> Evidence | None:
     """The unit of the lexical view that a node is declared in."""
     place = extent_of(pinned.graph, node)
     unit = pinned.names.unit_at(place.path, place.line)
-    return None if unit is None else unit_evidence(pinned.lexical, unit, 0.0, ())
+    return None if unit is None else unit_evidence(pinned.lexical, unit)

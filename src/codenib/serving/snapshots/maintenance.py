@@ -1,33 +1,30 @@
-"""An update's outcome in, what it did to the graph out; and whether what is published still holds."""
+"""Views to build, update, verify or audit in, outcomes and reports out."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.outcome import Outcome
+from codenib.compiler.registry import SLOW_VIEWS
+from codenib.core.errors import InputError
+from codenib.core.requests import IndexRequest
 from codenib.core.views import ViewKind
+from codenib.serving.snapshots.pool import SnapshotPool
 
 if TYPE_CHECKING:
     from codenib.views.graph.maintenance.audit import Audited
     from codenib.views.graph.maintenance.update import GraphUpdate
 
 
-def graph_update(compiler: IndexCompiler, outcome: Outcome) -> GraphUpdate | None:
-    """What the update that made the graph of an outcome did; None when it was built from nothing."""
-    from codenib.views.graph.maintenance.update import read_update
-
-    record = outcome.manifest.views.get(ViewKind.GRAPH)
-    if record is None or not record.artifact:
-        return None
-    return read_update(compiler.store.artifact(record.artifact))
-
-
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What an audit of the graph found. `repaired`: the graph was made anew because files differed."""
+    """What an audit of the graph found. `repaired`: the graph was built again because files differed."""
 
     snapshot: str
     groups: tuple[Audited, ...]
@@ -39,20 +36,91 @@ class AuditReport:
         return not any(group.differing for group in self.groups)
 
 
-def audit_graph(compiler: IndexCompiler, *, sample: int, seed: int, repair: bool) -> AuditReport:
-    """Ask new engines for some files of the worktree's graph; where one differs, make the graph anew."""
-    started = time.perf_counter()
-    snapshot = compiler.take()
-    groups = tuple(compiler.audit(snapshot, sample=sample, seed=seed))
-    wrong = any(group.differing for group in groups)
-    if wrong and repair:
-        compiler.renew(snapshot, ViewKind.GRAPH)
-    return AuditReport(snapshot.id, groups, wrong and repair, time.perf_counter() - started)
+class Maintenance:
+    """Builds and maintains the views of one repository."""
 
+    def __init__(self, compiler: IndexCompiler, snapshots: SnapshotPool) -> None:
+        self._compiler = compiler
+        self.snapshots = snapshots
 
-def warm_graph(compiler: IndexCompiler) -> None:
-    """Start the engines of the worktree's graph, if it has a fresh one."""
-    snapshot = compiler.take()
-    manifest = compiler.current(snapshot, [ViewKind.GRAPH])
-    if manifest is not None:
-        compiler.graph.warm(snapshot, compiler.store.artifact(manifest.views[ViewKind.GRAPH].artifact))
+    def index(self, request: IndexRequest) -> Outcome:
+        """Build or maintain views; a choice that cannot be met fails before any work."""
+        if request.trust is not None:
+            self._compiler.store.trust(trusted=request.trust)
+        choice = (request.embedder, request.family, request.documents)
+        if ViewKind.DENSE in request.views:
+            with self._compiler.dense.asked(*choice):
+                return self._publish(request)
+        if any(choice):
+            raise InputError("an embedder is for the dense view", hint="codenib index --views dense")
+        return self._publish(request)
+
+    def import_scip(self, file: str | Path) -> Outcome:
+        """Take the facts of the files as they are now from a SCIP index that was made elsewhere."""
+        snapshot = self._compiler.take()
+        self._compiler.graph.import_scip(Path(file), snapshot)
+        return self._publish(IndexRequest((ViewKind.GRAPH,)))
+
+    def update(self, *, wait: bool = True) -> Outcome:
+        """Bring the views that this worktree has up to now, the text views first; default views if none.
+
+        Without `wait`, slow views are left as stale for another update.
+        """
+        views = self.snapshots.views_of_head()
+        if not wait:
+            views = tuple(kind for kind in views if kind not in SLOW_VIEWS)
+        self.snapshots.await_maintainer(views)
+        return self._publish(IndexRequest(views))
+
+    @contextmanager
+    def maintaining(self) -> Iterator[None]:
+        """Be the one that maintains the slow views: others wait for them. An error when somebody is."""
+        with self._compiler.store.keeping(self._compiler.repository.worktree_key):
+            self.snapshots.is_maintainer = True
+            try:
+                yield
+            finally:
+                self.snapshots.is_maintainer = False
+
+    def graph_update(self, outcome: Outcome) -> GraphUpdate | None:
+        """What the update that led to a graph did and why; None when it was built from nothing."""
+        from codenib.views.graph.maintenance.update import read_update
+
+        record = outcome.manifest.views.get(ViewKind.GRAPH)
+        if record is None or not record.artifact:
+            return None
+        return read_update(self._compiler.store.artifact(record.artifact))
+
+    def verify(self, views: Sequence[ViewKind] = (), *, at: str | None = None) -> dict[ViewKind, list[str]]:
+        """Rebuild beside the maintained views (all by default); the differences by view, empty when equal."""
+        return self._compiler.verify(self._compiler.take(at), views or self.snapshots.views_of_head())
+
+    def audit(self, *, sample: int = 24, seed: int | None = None, repair: bool = True) -> AuditReport:
+        """Ask new engines for `sample` files of each group of the graph; built again where one differs."""
+        started = time.perf_counter()
+        snapshot = self._compiler.take()
+        chosen = int(time.time()) if seed is None else seed
+        groups = tuple(self._compiler.audit(snapshot, sample=sample, seed=chosen))
+        repaired = repair and any(group.differing for group in groups)
+        if repaired:
+            self._compiler.renew(snapshot, ViewKind.GRAPH)
+        return AuditReport(snapshot.id, groups, repaired, time.perf_counter() - started)
+
+    def warm(self) -> None:
+        """Start the engines of a fresh graph, so that the next edit finds them up."""
+        snapshot = self._compiler.take()
+        manifest = self._compiler.current(snapshot, [ViewKind.GRAPH])
+        if manifest is not None:
+            artifact = self._compiler.store.artifact(manifest.views[ViewKind.GRAPH].artifact)
+            self._compiler.graph.warm(snapshot, artifact)
+
+    def _publish(self, request: IndexRequest) -> Outcome:
+        self.snapshots.look_again()
+        views, at = request.views, request.at
+        later = {} if request.rebuild or at is not None else self.snapshots.left_for_later(views)
+        # `gc` must not drop what `take` stored before it is published.
+        with self._compiler.store.not_collecting():
+            snapshot = self._compiler.take(at)
+            return self._compiler.ensure(
+                snapshot, views, head=at is None, rebuild=request.rebuild, later=later
+            )

@@ -21,11 +21,12 @@ from codenib.compiler.registry import (
     ReaderT,
     RegisteredView,
 )
-from codenib.core.answers import SnapshotRef
+from codenib.core.answers import Coverage, SnapshotRef
 from codenib.core.errors import InputError, StateError
 from codenib.core.source import BlobUnits, SourceFile
 from codenib.core.views import RepoManifest, Status, ViewKind
 from codenib.manifest.store import Store
+from codenib.serving.snapshots.status import skipped_files
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.secrets import is_secret
 from codenib.units.extract import extract
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from codenib.views.trigram.zoekt import ZoektView
 
 
-class Pinned:
+class PinnedSnapshot:
     """The views of one manifest, opened when first asked for and kept, whatever is published later."""
 
     def __init__(
@@ -65,7 +66,7 @@ class Pinned:
         self._source = source
         self._opened: dict[ViewKind, Any] = {}
 
-    def hold(self, kind: ViewKind | None) -> None:
+    def pin(self, kind: ViewKind | None) -> None:
         """Read the file list and map the view now: once open, no writer can take them away."""
         self.files  # noqa: B018 - kept by cached_property
         if kind is not None:
@@ -120,6 +121,16 @@ class Pinned:
     def files(self) -> dict[str, str]:
         """Path to digest."""
         return self._store.tree(self.manifest.tree)
+
+    def has_fresh(self, kind: ViewKind) -> bool:
+        """Whether a view of this kind exists and is the snapshot's own."""
+        record = self.manifest.views.get(kind)
+        return record is not None and record.status is Status.FRESH
+
+    def coverage(self, kind: ViewKind) -> Coverage:
+        """How much of the snapshot a view holds."""
+        skipped = skipped_files(self.manifest.skipped, self.manifest)
+        return Coverage(self.manifest.views[kind].counts.get("files", 0), skipped)
 
     def text(self, path: str) -> str:
         """A file's text, as the snapshot has it."""

@@ -6,20 +6,20 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Protocol
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS, VIEWS
 from codenib.core.errors import StateError
+from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.serving.snapshots.status import describe_refresh
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
-    from codenib.serving.snapshots.pinned import Pinned
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
 
-Refresh = Literal["auto", "never"]
 # Between two looks at the files a query costs no git call. A look is worth at most a tenth of the time, and
 # there is one at least every second: a saved file is visible within a second, on small repositories sooner.
 _RECHECK_SHARE = 10.0
@@ -42,19 +42,46 @@ class _Look:
 
     began: float
     ended: float
-    pinned: Pinned
+    pinned: PinnedSnapshot
 
 
-class Pins:
-    """The snapshots of one repository that are open."""
+class Snapshots(Protocol):
+    """Where answers get the opened views of a snapshot: of the worktree and revisions, or of one manifest."""
+
+    def pin(self, kind: ViewKind | None, request: SnapshotRequest) -> tuple[PinnedSnapshot, str]:
+        """The snapshot to answer for, with the view `kind` open; and one line on what was done for that."""
+        ...
+
+    def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> PinnedSnapshot:
+        """The snapshot as it is now, without making any view: `kind` is open only if it is fresh.
+
+        Where another process maintains it, that has `patience_s` to bring it up.
+        """
+        ...
+
+    def of_snapshot(self, snapshot: str) -> PinnedSnapshot:
+        """The opened views of a snapshot that answered before."""
+        ...
+
+    def views_of_head(self) -> tuple[ViewKind, ...]:
+        """The views that this worktree has; the default ones when it has none."""
+        ...
+
+    def clear(self) -> None:
+        """Let go of all."""
+        ...
+
+
+class SnapshotPool:
+    """The open snapshots of one repository: its worktree as it is now, and the revisions asked for last."""
 
     def __init__(self, compiler: IndexCompiler) -> None:
         self._compiler = compiler
         self._store = compiler.store
         self._worktree = compiler.repository.worktree_key
-        self._pinned: dict[tuple[str, bool], Pinned] = {}  # by snapshot and whether it may be stale
+        self._pinned: dict[tuple[str, bool], PinnedSnapshot] = {}  # by snapshot and whether it may be stale
         self._recent: dict[str | None, _Look] = {}  # by revision
-        self.keeps = False  # whether this is of the process that keeps the slow views
+        self.is_maintainer = False  # whether this is of the process that keeps the slow views
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
 
@@ -67,37 +94,35 @@ class Pins:
         """Trust no recent look at the files."""
         self._recent.clear()
 
-    def pin(self, kind: ViewKind | None, at: str | None, refresh: Refresh) -> tuple[Pinned, str]:
-        """The opened views of the snapshot to answer for; `kind` must be among them."""
-        if refresh == "never" and at is None:
+    def pin(self, kind: ViewKind | None, request: SnapshotRequest) -> tuple[PinnedSnapshot, str]:
+        """See `Snapshots.pin`."""
+        at = request.at
+        if request.refresh == "never" and at is None:
             return self._pin_published(kind), ""
         recent = self._recently(at)
         if recent is not None and (kind is None or kind in recent.manifest.views):
             with suppress(StateError):  # stale, or not opened before and swept since: look again
-                recent.hold(kind)
+                recent.pin(kind)
                 return recent, ""
         with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
             pinned, outcome = self._pin_current(kind, at)
         return pinned, describe_refresh(outcome)
 
-    def kept_elsewhere(self) -> bool:
+    def maintained_elsewhere(self) -> bool:
         """Whether another process keeps the slow views of this worktree, with engines that are up."""
-        return not self.keeps and self._store.has_keeper(self._worktree)
+        return not self.is_maintainer and self._store.has_keeper(self._worktree)
 
-    def await_kept(self, views: Sequence[ViewKind]) -> None:
+    def await_maintainer(self, views: Sequence[ViewKind]) -> None:
         """Give the process that keeps the slow ones of these time to bring them to the files as they are."""
         slow = [kind for kind in views if kind in SLOW_VIEWS]
-        if slow and self.kept_elsewhere():
+        if slow and self.maintained_elsewhere():
             snapshot = self._compiler.take()
             for kind in slow:
                 self._awaited(snapshot, kind, _PATIENCE_S)
 
-    def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> Pinned:
-        """The snapshot as it is now, without making any view: `kind` is open only if it is fresh.
-
-        Where another process keeps it, it has `patience_s` to become so.
-        """
-        patience_s = patience_s if self.kept_elsewhere() else 0.0
+    def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> PinnedSnapshot:
+        """See `Snapshots.pin_ready`."""
+        patience_s = patience_s if self.maintained_elsewhere() else 0.0
         recent = self._recently(at)
         if recent is not None and (ready := self._ready(recent, kind)) is not None:
             return ready
@@ -118,7 +143,7 @@ class Pins:
         self._recent[at] = _Look(started, looked, self._pinned[key])
         return self._pinned[key]
 
-    def _ready(self, pinned: Pinned, kind: ViewKind) -> Pinned | None:
+    def _ready(self, pinned: PinnedSnapshot, kind: ViewKind) -> PinnedSnapshot | None:
         """The snapshot with `kind` open, also where that was published since; None when it is not fresh."""
         manifest = pinned.manifest
         for known in (manifest, self._store.manifest(manifest.snapshot)):
@@ -135,12 +160,12 @@ class Pins:
             known = self._store.manifest(snapshot.id)
             record = known.views.get(kind) if known else None
             failed = record is not None and record.status is Status.FAILED
-            if failed or time.monotonic() >= deadline or not self.kept_elsewhere():
+            if failed or time.monotonic() >= deadline or not self.maintained_elsewhere():
                 return None
             time.sleep(_POLL_S)
         return manifest
 
-    def _recently(self, at: str | None) -> Pinned | None:
+    def _recently(self, at: str | None) -> PinnedSnapshot | None:
         """What the last look found, when it still holds."""
         look = self._recent.get(at)
         if look is None:
@@ -152,23 +177,29 @@ class Pins:
             return look.pinned if now < look.ended + good_s else None
         return look.pinned if known and now < look.ended + _RECHECK_WATCHED_S else None
 
-    def _loose(self, snapshot: SourceSnapshot) -> Pinned:
+    def _loose(self, snapshot: SourceSnapshot) -> PinnedSnapshot:
         """A snapshot without views."""
-        from codenib.serving.snapshots.pinned import Pinned
+        from codenib.serving.snapshots.pinned import PinnedSnapshot
 
         manifest = RepoManifest(
-            MANIFEST_SCHEMA, snapshot.id, snapshot.tree, snapshot.commit, snapshot.dirty, len(snapshot.files),
-            dict(snapshot.skipped), {},
-        )  # fmt: skip
-        return Pinned(self._store, manifest, self._compiler.source, stale=False, files=snapshot.files)
+            schema=MANIFEST_SCHEMA,
+            snapshot=snapshot.id,
+            tree=snapshot.tree,
+            commit=snapshot.commit,
+            dirty=snapshot.dirty,
+            files=len(snapshot.files),
+            skipped=dict(snapshot.skipped),
+            views={},
+        )
+        return PinnedSnapshot(self._store, manifest, self._compiler.source, stale=False, files=snapshot.files)
 
-    def _without_views(self, pinned: Pinned) -> Pinned:
-        from codenib.serving.snapshots.pinned import Pinned
+    def _without_views(self, pinned: PinnedSnapshot) -> PinnedSnapshot:
+        from codenib.serving.snapshots.pinned import PinnedSnapshot
 
         manifest = replace(pinned.manifest, views={})
-        return Pinned(self._store, manifest, self._compiler.source, stale=False, files=pinned.files)
+        return PinnedSnapshot(self._store, manifest, self._compiler.source, stale=False, files=pinned.files)
 
-    def of_snapshot(self, snapshot: str) -> Pinned:
+    def of_snapshot(self, snapshot: str) -> PinnedSnapshot:
         """The opened views of a snapshot that answered before."""
         pinned = self._pinned.get((snapshot, False)) or self._pinned.get((snapshot, True))
         if pinned is not None:
@@ -190,7 +221,7 @@ class Pins:
             return {kind: records[kind] for kind in SLOW_VIEWS if kind in records and kind not in views}
         return {}
 
-    def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[Pinned, Outcome]:
+    def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[PinnedSnapshot, Outcome]:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         looked = time.monotonic()
@@ -199,7 +230,12 @@ class Pins:
         if kind is not None and kind not in views:
             views = (*views, kind)
         later = self.left_for_later(views) if at is None else {}
-        if kind in SLOW_VIEWS and at is None and self.kept_elsewhere() and kind in self._records_of_head():
+        if (
+            kind in SLOW_VIEWS
+            and at is None
+            and self.maintained_elsewhere()
+            and kind in self._records_of_head()
+        ):
             self._awaited(snapshot, kind, _PATIENCE_S)
         while True:
             outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False, later=later)
@@ -212,7 +248,7 @@ class Pins:
             self._recent[at] = _Look(started, looked, pinned)
             return pinned, outcome
 
-    def _pin_published(self, kind: ViewKind | None) -> Pinned:
+    def _pin_published(self, kind: ViewKind | None) -> PinnedSnapshot:
         while True:
             head = self._store.head(self._worktree)
             manifest = self._store.manifest(head) if head else None
@@ -227,19 +263,19 @@ class Pins:
                 ):
                     raise  # otherwise a writer moved on before it was open: take the newest
 
-    def _open(self, manifest: RepoManifest, kind: ViewKind | None, *, stale: bool) -> Pinned:
+    def _open(self, manifest: RepoManifest, kind: ViewKind | None, *, stale: bool) -> PinnedSnapshot:
         """The views of a manifest, with `kind` open, so that later sweeps cannot reach the answer."""
-        from codenib.serving.snapshots.pinned import Pinned
+        from codenib.serving.snapshots.pinned import PinnedSnapshot
 
         key = (manifest.snapshot, stale)
         pinned = self._pinned.get(key)
         if pinned is None or pinned.manifest != manifest:
-            pinned = Pinned(self._store, manifest, self._compiler.source, stale=stale)
-        pinned.hold(kind)
+            pinned = PinnedSnapshot(self._store, manifest, self._compiler.source, stale=stale)
+        pinned.pin(kind)
         self._remember(key, pinned)
         return pinned
 
-    def _remember(self, key: tuple[str, bool], pinned: Pinned) -> None:
+    def _remember(self, key: tuple[str, bool], pinned: PinnedSnapshot) -> None:
         while key not in self._pinned and len(self._pinned) >= _REVISIONS:
             self._pinned.pop(next(iter(self._pinned)))
         self._pinned[key] = pinned

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.outcome import Outcome
-from codenib.core.answers import Coverage
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage
 from codenib.snapshot.delta import diff
@@ -54,7 +53,7 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
         commit=snapshot.commit,
         dirty=snapshot.dirty,
         files=len(snapshot.files),
-        skipped=_skipped(snapshot.skipped, manifest),
+        skipped=skipped_files(snapshot.skipped, manifest),
         snapshot=snapshot.id,
         indexed_snapshot=manifest.snapshot if manifest else None,
         fresh=fresh and all(record.status is Status.FRESH for record in views.values()),
@@ -67,11 +66,6 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
         size_bytes=disk_usage(store.folder),
         shared_bytes=sum(path.stat().st_size for path in store.root.glob("*.sqlite*")),
     )
-
-
-def coverage_of(manifest: RepoManifest, kind: ViewKind) -> Coverage:
-    """How much of the snapshot a view holds."""
-    return Coverage(manifest.views[kind].counts.get("files", 0), _skipped(manifest.skipped, manifest))
 
 
 def describe_refresh(outcome: Outcome) -> str:
@@ -111,7 +105,7 @@ def _stale(record: ViewRecord) -> ViewRecord:
     return replace(record, status=Status.STALE) if record.status is Status.FRESH else record
 
 
-def _skipped(by_path: Mapping[str, int], manifest: RepoManifest | None) -> dict[str, int]:
+def skipped_files(by_path: Mapping[str, int], manifest: RepoManifest | None) -> dict[str, int]:
     """Files that no view holds, by reason: those told by their path and those told by their content."""
     skipped = dict(by_path)
     lexical = manifest.views.get(ViewKind.LEXICAL) if manifest else None

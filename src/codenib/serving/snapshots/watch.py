@@ -98,7 +98,7 @@ class _Slow:
 
     def ask(self) -> None:
         """There is something new, if this worktree has slow views."""
-        if not set(self._of.views) & set(SLOW_VIEWS):
+        if not set(self._of.snapshots.views_of_head()) & set(SLOW_VIEWS):
             return
         with self._wanted:
             self._asked = True
@@ -119,7 +119,7 @@ class _Slow:
     def _run(self) -> None:
         with self._of.twin() as workspace, ExitStack() as stack:
             try:
-                stack.enter_context(workspace.keeping())
+                stack.enter_context(workspace.maintenance.maintaining())
             except StateError:
                 self._warmed = True  # somebody else's engines are
             while True:
@@ -139,7 +139,7 @@ class _Slow:
             self._update(workspace)
         elif not self._warmed:
             self._warmed = True
-            workspace.warm()
+            workspace.maintenance.warm()
             self._ready()
         elif self._followed and time.monotonic() - self._last_audit > _BETWEEN_AUDITS_S:
             self._audit(workspace)
@@ -148,14 +148,14 @@ class _Slow:
         outcome = workspace.update()
         if outcome.nothing_to_do:
             return
-        done = workspace.graph_update(outcome)
+        done = workspace.maintenance.graph_update(outcome)
         self._followed |= done is not None and any(group.how == FOLLOWED for group in done.groups)
         self._report(outcome)
 
     def _audit(self, workspace: Workspace) -> None:
         self._followed, self._last_audit = False, time.monotonic()
         if self._audited is not None:
-            self._audited(workspace.audit())
+            self._audited(workspace.maintenance.audit())
 
 
 def _events(workspace: Workspace, stop: Event, say: Callable[[str], None]) -> Iterator[None]:

@@ -46,7 +46,7 @@ def test_edits_are_answered_from_the_graph_that_the_updater_publishes(shop: GitR
         assert updater.stdout.readline() == b"ready\n"
         for turn in range(1, 4):
             shop.write("pier.py", "# moved\n" * turn + "def pier():\n    return 1\n")
-            workspace._pins.look_again()
+            workspace.maintenance.snapshots.look_again()
             answer = workspace.neighbours("pier", "callers")
             assert [(each.path, each.line) for each in answer.symbols[1:]] == [("use.py", 1)]
             found = workspace.definition("use.py:3", name="pier")

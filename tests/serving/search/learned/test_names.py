@@ -26,7 +26,7 @@ def names(git_repo: Callable[..., GitRepo]) -> Iterator[tuple[Names, Callable[[i
         (repository.path / "gone.py").unlink()
         workspace.update()
         answer = workspace.search("render")
-        pinned = workspace._pins.of_snapshot(answer.snapshot.id)
+        pinned = workspace.snapshots.of_snapshot(answer.snapshot.id)
         yield (
             pinned.names,
             lambda unit: f"{pinned.lexical.document(unit).span.path}:{pinned.lexical.document(unit).symbol}",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, path_globs, shared
 from codenib.adapters.cli.output import opened, print_json, say
-from codenib.core.context import ContextPack, RepoMap
+from codenib.core.context import Block, ContextPack, RepoMap
+from codenib.core.requests import ExploreRequest
 from codenib.serving.context.ledger import Ledger
 
 
@@ -40,10 +42,8 @@ def explore(
     """
     ledger = Ledger.load(Path(ledger_file)) if ledger_file else None
     with opened(repository, quiet=json_output) as (workspace, progress):
-        refresh: Any = "never" if no_refresh else "auto"
-        pack = workspace.explore(
-            query, max_tokens=max_tokens, ledger=ledger, paths=paths, at=at, refresh=refresh
-        )
+        request = ExploreRequest(query, max_tokens, paths, asked_snapshot(at, no_refresh))
+        pack = workspace.explorer.explore(request, ledger)
         progress.close()
     if ledger is not None and ledger_file:
         ledger.save(Path(ledger_file))
@@ -64,8 +64,7 @@ def map(
 ) -> None:
     """Show folders, files and their most important declarations, in at most --max-tokens tokens."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        refresh: Any = "never" if no_refresh else "auto"
-        drawn = workspace.map(max_tokens=max_tokens, query=query, at=at, refresh=refresh)
+        drawn = workspace.explorer.map(query, max_tokens, asked_snapshot(at, no_refresh))
         progress.close()
     if json_output:
         print_json(map_json(drawn))
@@ -87,11 +86,17 @@ def explore_json(pack: ContextPack) -> dict[str, Any]:
         "coverage": pack.coverage,
         "seconds": round(pack.seconds, 6),
         "refreshed": pack.refreshed,
-        "blocks": pack.blocks,
+        "blocks": [_block_json(block) for block in pack.blocks],
         "related": pack.related,
         "folders": pack.folders,
         "text": pack.text,
     }
+
+
+def _block_json(block: Block) -> dict[str, Any]:
+    fields = asdict(block)
+    fields["seen"] = fields.pop("sent_before")
+    return fields
 
 
 def map_json(drawn: RepoMap) -> dict[str, Any]:

@@ -7,10 +7,11 @@ from typing import Any
 
 import click
 
-from codenib.adapters.cli.commands.search import parse_place
-from codenib.adapters.cli.options import as_json, at_revision, no_refresh, shared
+from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, shared
 from codenib.adapters.cli.output import opened, print_json, say
 from codenib.core.history import HistoryAnswer, Touch
+from codenib.core.requests import HistoryRequest
+from codenib.serving.navigation.positions import parse_place
 
 _SHOWN_LINES = 3
 
@@ -28,10 +29,10 @@ def history(
 
     Only commits that lead to the snapshot count: with `--at REV`, nothing after REV is known.
     """
-    path, start, end = parse_place(place)
+    written = parse_place(place)
+    request = HistoryRequest(written.target, *written.lines, k, asked_snapshot(at, no_refresh))
     with opened(repository, quiet=json_output) as (workspace, progress):
-        refresh: Any = "never" if no_refresh else "auto"
-        answer = workspace.history(path, start, end, k=k, at=at, refresh=refresh)
+        answer = workspace.navigator.history(request)
         progress.close()
     if json_output:
         print_json(history_json(answer))

@@ -61,7 +61,7 @@ def index(
 def import_scip(repository: str, file: str, json_output: bool) -> None:
     """Take the facts of the files as they are now from a SCIP index FILE, and build the graph."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        outcome = workspace.import_scip(file)
+        outcome = workspace.maintenance.import_scip(file)
         progress.close()
     _report(outcome, (ViewKind.GRAPH,), json_output)
 
@@ -75,7 +75,7 @@ def update(repository: str, explain: bool, json_output: bool) -> None:
     with opened(repository, quiet=json_output) as (workspace, progress):
         outcome = workspace.update()
         progress.close()
-        done = workspace.graph_update(outcome) if explain else None
+        done = workspace.maintenance.graph_update(outcome) if explain else None
     _report(outcome, tuple(outcome.manifest.views), json_output, done if explain else _UNASKED)
 
 
@@ -207,7 +207,7 @@ def verify(repository: str, views: str | None, at: str | None, sample: int | Non
         _verify_sample(repository, sample, json_output)
         return
     with opened(repository, quiet=json_output) as (workspace, progress):
-        found = workspace.verify(parse_views(views) if views else None, at=at)
+        found = workspace.verify(parse_views(views) if views else (), at=at)
         progress.close()
     clean = not any(found.values())
     if json_output:
@@ -227,7 +227,7 @@ def verify(repository: str, views: str | None, at: str | None, sample: int | Non
 
 def _verify_sample(repository: str, sample: int, json_output: bool) -> None:
     with opened(repository, quiet=json_output) as (workspace, progress):
-        report = workspace.audit(sample=sample, repair=False)
+        report = workspace.maintenance.audit(sample=sample, repair=False)
         progress.close()
     if json_output:
         print_json({"clean": report.clean, **asdict(report)})

@@ -7,16 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, path_globs, shared
 from codenib.adapters.cli.output import opened, print_json, say
 from codenib.core.errors import InputError
+from codenib.core.requests import NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
 
 if TYPE_CHECKING:
-    from codenib.serving.navigation.neighbours import Neighbours
     from codenib.serving.workspace import Workspace
 
 _WIDEST = 160
+_BOTH_WAYS: tuple[NeighbourRelation, ...] = ("dependents", "dependencies")
 
 named = click.option("--name", default="", metavar="NAME", help="The name on that line, instead of a column.")
 provided = click.option(
@@ -47,10 +48,9 @@ def def_(
 ) -> None:
     """Show where what stands at a place, or a SYMBOL, is defined. Lines and columns are 1-based."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.definition(
-            where, name=name, provider=provider, limit=k or None, at=at,
-            refresh="never" if no_refresh else "auto",
-        )  # fmt: skip
+        snapshot = asked_snapshot(at, no_refresh)
+        request = NavigationRequest(where, name, provider, limit=k or None, snapshot=snapshot)
+        answer = workspace.navigator.definition(request)
         progress.close()
         _show(workspace, answer, json_output, "definition")
 
@@ -74,10 +74,11 @@ def refs(
 ) -> None:
     """Show every place that refers to what stands at a place, or to a SYMBOL."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.references(
-            where, name=name, provider=provider, limit=k or None, declarations=not no_declaration, at=at,
-            refresh="never" if no_refresh else "auto",
-        )  # fmt: skip
+        snapshot = asked_snapshot(at, no_refresh)
+        request = NavigationRequest(
+            where, name, provider, limit=k or None, declarations=not no_declaration, snapshot=snapshot
+        )
+        answer = workspace.navigator.references(request)
         progress.close()
         _show(workspace, answer, json_output, "reference")
 
@@ -134,13 +135,11 @@ def _show(workspace: Workspace, answer: NavigationAnswer, json_output: bool, wha
         say(answer.note)
 
 
-def _neighbours(
-    repository: str, where: str, which: Neighbours, json_output: bool, no_refresh: bool, **options: Any
-) -> None:
+def _neighbours(repository: str, request: NeighboursRequest, json_output: bool) -> None:
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.neighbours(where, which, refresh="never" if no_refresh else "auto", **options)
+        answer = workspace.navigator.neighbours(request)
         progress.close()
-    _show_graph(answer, json_output, which)
+    _show_graph(answer, json_output, request.relation)
 
 
 @click.command()
@@ -158,7 +157,10 @@ def callers(
     json_output: bool,
 ) -> None:
     """Show what calls a function."""
-    _neighbours(repository, where, "callers", json_output, no_refresh, name=name, depth=depth, k=k, at=at)
+    snapshot = asked_snapshot(at, no_refresh)
+    _neighbours(
+        repository, NeighboursRequest(where, "callers", name, depth, k, snapshot=snapshot), json_output
+    )
 
 
 @click.command()
@@ -176,7 +178,10 @@ def callees(
     json_output: bool,
 ) -> None:
     """Show what a function calls."""
-    _neighbours(repository, where, "callees", json_output, no_refresh, name=name, depth=depth, k=k, at=at)
+    snapshot = asked_snapshot(at, no_refresh)
+    _neighbours(
+        repository, NeighboursRequest(where, "callees", name, depth, k, snapshot=snapshot), json_output
+    )
 
 
 @click.command()
@@ -200,10 +205,10 @@ def deps(
     json_output: bool,
 ) -> None:
     """Show what a symbol or a file depends on, or with `--in` what depends on it."""
-    which: Neighbours = "subtypes" if subtypes else "dependents" if incoming else "dependencies"
-    _neighbours(
-        repository, where, which, json_output, no_refresh, name=name, depth=depth, k=k, at=at, kinds=kinds
-    )
+    relation: NeighbourRelation = "subtypes" if subtypes else "dependents" if incoming else "dependencies"
+    snapshot = asked_snapshot(at, no_refresh)
+    request = NeighboursRequest(where, relation, name, depth, k, kinds=kinds, snapshot=snapshot)
+    _neighbours(repository, request, json_output)
 
 
 @click.command()
@@ -214,7 +219,7 @@ def deps(
 def path(repository: str, start: str, goal: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Show the shortest chain of uses from one symbol or file to another."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.path(start, goal, at=at, refresh="never" if no_refresh else "auto")
+        answer = workspace.navigator.path(start, goal, asked_snapshot(at, no_refresh))
         progress.close()
     _show_graph(answer, json_output, "path")
 
@@ -227,7 +232,7 @@ def path(repository: str, start: str, goal: str, at: str | None, no_refresh: boo
 def symbols(repository: str, query: str, k: int, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Find declarations by name: exact names first, then the more important."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.symbols(query, k=k, at=at, refresh="never" if no_refresh else "auto")
+        answer = workspace.navigator.symbols(query, k, asked_snapshot(at, no_refresh))
         progress.close()
     _show_graph(answer, json_output, "symbols")
 
@@ -239,7 +244,7 @@ def symbols(repository: str, query: str, k: int, at: str | None, no_refresh: boo
 def outline(repository: str, file: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Show the declarations of a file."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.outline(file, at=at, refresh="never" if no_refresh else "auto")
+        answer = workspace.navigator.outline(file, asked_snapshot(at, no_refresh))
         progress.close()
     _show_graph(answer, json_output, "outline")
 
@@ -319,7 +324,7 @@ def compare_navigation(
 ) -> None:
     """Ask the graph and the language servers at sampled positions and show where they differ."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        found = workspace.compare_navigation(n=count, seed=seed, paths=paths)
+        found = workspace.navigator.compare(n=count, seed=seed, paths=paths)
         progress.close()
     if json_output:
         print_json(found)
@@ -366,10 +371,10 @@ def graph(
         raise InputError("say where to draw", hint=f"codenib graph {where} --svg graph.svg")
     with opened(repository, quiet=json_output) as (workspace, progress):
         before, after = (
-            workspace.neighbours(
-                where, which, name=name, depth=depth, k=k, at=at, refresh="never" if no_refresh else "auto"
+            workspace.navigator.neighbours(
+                NeighboursRequest(where, relation, name, depth, k, snapshot=asked_snapshot(at, no_refresh))
             )
-            for which in ("dependents", "dependencies")
+            for relation in _BOTH_WAYS
         )
         progress.close()
     if json_output:

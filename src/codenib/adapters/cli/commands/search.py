@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
 import click
 import msgspec
 
-from codenib.adapters.cli.options import as_json, at_revision, no_refresh, path_globs, planning, shared
+from codenib.adapters.cli.options import (
+    as_json,
+    asked_snapshot,
+    at_revision,
+    no_refresh,
+    path_globs,
+    planning,
+    shared,
+)
 from codenib.adapters.cli.output import numbered, opened, print_json, say
 from codenib.core.answers import Answer, Evidence, LineMatch, RegexAnswer
 from codenib.core.errors import InputError
+from codenib.core.requests import RegexRequest, SearchRequest
 from codenib.planner.signals import read_signals
+from codenib.serving.navigation.positions import parse_place
 from codenib.serving.workspace import Workspace
 
 _SHOWN_LINES = 5
@@ -63,11 +72,11 @@ def search(
     with opened(repository, quiet=json_output) as (workspace, progress):
 
         def ask(text: str) -> Answer:
-            return workspace.search(
+            request = SearchRequest(
                 text, k=k, route=route, budget=budget, fusion=fusion, reranker=reranker, cut=cut,
-                expand=expand, level=level, paths=paths, tests=tests, at=at,
-                refresh="never" if no_refresh else "auto",
+                expand=expand, level=level, paths=paths, tests=tests, snapshot=asked_snapshot(at, no_refresh),
             )  # fmt: skip
+            return workspace.searcher.search(request)
 
         if batch is not None:
             _run_batch(Path(batch), out, ask)
@@ -101,11 +110,12 @@ def plan(
 ) -> None:
     """Show how `search` would answer QUERY: its signals, the plan, why, and what it should cost."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        chosen = workspace.plan(
+        request = SearchRequest(
             query, k=k, route=route, budget=budget, fusion=fusion, reranker=reranker, cut=cut, expand=expand,
-            at=at, refresh="never" if no_refresh else "auto",
+            snapshot=asked_snapshot(at, no_refresh),
         )  # fmt: skip
-        costs = workspace.costs()
+        chosen = workspace.searcher.plan(request)
+        costs = workspace.searcher.costs.medians()
         progress.close()
     signals = read_signals(query)
     if json_output:
@@ -245,10 +255,11 @@ def regex(
 ) -> None:
     """Find the lines that match PATTERN, in path order."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.regex(
+        request = RegexRequest(
             pattern, k=k or None, ignore_case=ignore_case, literal=literal, paths=paths, context=context,
-            timeout_s=timeout_s, backend=backend, at=at, refresh="never" if no_refresh else "auto",
+            timeout_s=timeout_s, backend=backend, snapshot=asked_snapshot(at, no_refresh),
         )  # fmt: skip
+        answer = workspace.searcher.regex(request)
         progress.close()
     if json_output:
         print_json(regex_json(answer))
@@ -312,23 +323,14 @@ def _marked(match: LineMatch) -> str:
 @click.pass_obj
 def read(repository: str, place: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Print a file of the snapshot, or lines START to END of it."""
-    path, start, end = parse_place(place)
+    written = parse_place(place)
     with opened(repository, quiet=json_output) as (workspace, progress):
-        passage = workspace.read(path, start, end, at=at, refresh="never" if no_refresh else "auto")
+        passage = workspace.reader.read(written.target, written.lines, asked_snapshot(at, no_refresh))
         progress.close()
     if json_output:
         print_json(passage)
     else:
         click.echo("\n".join(numbered(passage.text, passage.language, passage.start_line)))
-
-
-def parse_place(place: str) -> tuple[str, int | None, int | None]:
-    """The path and the first and last line of `PATH[:START[-END]]`."""
-    found = re.fullmatch(r"(.+?):(\d+)(?:-(\d+))?", place)
-    if not found:
-        return place, None, None
-    start = int(found[2])
-    return found[1], start, int(found[3]) if found[3] else start
 
 
 @click.command()
@@ -338,7 +340,7 @@ def parse_place(place: str) -> tuple[str, int | None, int | None]:
 def units(repository: str, path: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """List the source units of a file: L0 the file, L1 scopes, L2 callables."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        found = workspace.units(path, at=at, refresh="never" if no_refresh else "auto")
+        found = workspace.reader.units(path, asked_snapshot(at, no_refresh))
         progress.close()
     if json_output:
         rows = [

@@ -25,9 +25,9 @@ from codenib.adapters.mcp.tools.default import (
 from codenib.adapters.mcp.tools.places import place_of
 from codenib.adapters.mcp.tools.replies import ToolReply, counted, head_line, shown_snapshot, snapshot_facts
 from codenib.core.errors import CodenibError, InputError
+from codenib.core.requests import NeighbourRelation
 from codenib.core.symbols import GraphAnswer, Symbol
 from codenib.core.views import ViewKind
-from codenib.serving.navigation.neighbours import Neighbours
 
 _NEAR = 3  # anchors whose neighbours a route names
 
@@ -60,7 +60,7 @@ def _regex(call: Call, *, zoekt: bool) -> Any:
 
 def dependencies(call: Call) -> ToolReply:
     """A bounded subgraph around a symbol or a file: what it uses, what uses it."""
-    ways: dict[str, tuple[Neighbours, ...]] = {
+    ways: dict[str, tuple[NeighbourRelation, ...]] = {
         "out": ("dependencies",),
         "in": ("dependents",),
         "both": ("dependencies", "dependents"),
@@ -101,8 +101,8 @@ def _route_of_symbols(call: Call, symbols: Sequence[str]) -> ToolReply:
     call.context.require(ViewKind.GRAPH)
     anchors: list[dict[str, Any]] = []
     if len(symbols) == 2:
-        forth = call.workspace.path(symbols[0], symbols[1])
-        chain = forth if forth.symbols else call.workspace.path(symbols[1], symbols[0])
+        forth = call.workspace.navigator.path(symbols[0], symbols[1])
+        chain = forth if forth.symbols else call.workspace.navigator.path(symbols[1], symbols[0])
         names = {symbol.id: symbol.qualified for symbol in chain.symbols}
         reasons = {
             edge.to: f"{edge.kind} from {names[edge.source]} at line {edge.line}" for edge in chain.edges
@@ -121,7 +121,7 @@ def _route_of_symbols(call: Call, symbols: Sequence[str]) -> ToolReply:
     return _route_reply(call, anchors, facts, shown_snapshot(answer.snapshot), unlinked)
 
 
-def _around(call: Call, where: str, name: str, ways: Sequence[Neighbours]) -> list[dict[str, Any]]:
+def _around(call: Call, where: str, name: str, ways: Sequence[NeighbourRelation]) -> list[dict[str, Any]]:
     """The neighbours of an anchor; none when the graph does not know it."""
     words = {"callers": "calls", "callees": "called by"}
     found = []
@@ -159,7 +159,7 @@ def _has_graph(call: Call) -> bool:
     return manifest is not None and ViewKind.GRAPH in manifest.views
 
 
-def _graph(call: Call, ways: Sequence[Neighbours], *, depth: int) -> ToolReply:
+def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> ToolReply:
     where, name = place_of(call.workspace, call["name"], call["path"], call["line"])
     if call["path"] and not call["name"] and not call["line"]:
         where, name = call["path"], ""

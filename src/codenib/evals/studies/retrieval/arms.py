@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal
 
 from codenib.core.answers import Answer
 from codenib.core.errors import InputError
+from codenib.core.requests import PUBLISHED, SearchRequest, SnapshotRequest
 from codenib.core.views import ViewKind
 from codenib.planner.plan import ROUTES
 from codenib.serving.workspace import Workspace
@@ -32,7 +32,7 @@ class Arm:
     default: bool = True
 
     def given(self) -> dict[str, object]:
-        """The arguments of `Workspace.search` that this arm sets."""
+        """The fields of a `SearchRequest` that this arm sets."""
         chosen: dict[str, object] = {"level": self.level} if self.level != "unit" else {}
         chosen.update(
             (name, value)
@@ -45,10 +45,9 @@ class Arm:
         self, workspace: Workspace, query: str, k: int, *, at: str | None = None, paths: Sequence[str] = ()
     ) -> Answer:
         """Ask at the published head, or at `at`: nothing is built inside a timed question."""
-        search: Any = workspace.search  # which arguments it takes is looked up, not assumed
-        where = {"at": at} if at else {"refresh": "never"}
-        answer: Answer = search(query, k=k, paths=paths, **where, **self.given())
-        return answer
+        build: Any = SearchRequest  # which fields it has is looked up, not assumed
+        snapshot = SnapshotRequest(at) if at else PUBLISHED
+        return workspace.searcher.search(build(query, k=k, paths=paths, snapshot=snapshot, **self.given()))
 
 
 ARMS = (
@@ -91,8 +90,8 @@ def missing(arm: Arm) -> str:
     """Why this version cannot run the arm; empty when it can."""
     if arm.route and arm.route not in ROUTES:
         return f"this version has no route {arm.route!r}"
-    takes = inspect.signature(Workspace.search).parameters
-    lacking = [name for name in arm.given() if name not in takes]
+    known = {field.name for field in fields(SearchRequest)}
+    lacking = [name for name in arm.given() if name not in known]
     return f"this version's search takes no {', '.join(lacking)}" if lacking else ""
 
 

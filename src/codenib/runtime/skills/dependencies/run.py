@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from codenib.core.requests import PUBLISHED, NeighboursRequest
 from codenib.core.symbols import GraphAnswer
 from codenib.runtime.tools.registry import ToolResult
 from codenib.runtime.views import Contexts
@@ -14,19 +15,20 @@ _SYMBOLS = 40
 
 def dependencies(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
     """Neighbours with their places and distance."""
-    answer = contexts.workspace.neighbours(
+    request = NeighboursRequest(
         arguments["symbol"],
         arguments.get("which", "dependencies"),
         depth=arguments.get("depth", 1),
         k=_SYMBOLS,
-        refresh="never",
+        snapshot=PUBLISHED,
     )
+    answer = contexts.workspace.navigator.neighbours(request)
     return _shown(answer, f"{answer.asked} has none.")
 
 
 def route(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
     """The symbols of a chain, in order."""
-    answer = contexts.workspace.path(arguments["start"], arguments["goal"], refresh="never")
+    answer = contexts.workspace.navigator.path(arguments["start"], arguments["goal"], PUBLISHED)
     return _shown(answer, "No chain of uses leads from one to the other.")
 
 

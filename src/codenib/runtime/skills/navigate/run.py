@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from codenib.core.errors import InputError
+from codenib.core.requests import CURRENT, PUBLISHED, NavigationRequest, SnapshotRequest
 from codenib.core.symbols import NavigationAnswer
 from codenib.runtime.tools.ordinary import relative
 from codenib.runtime.tools.registry import ToolResult
 from codenib.runtime.views import Contexts
-from codenib.serving.snapshots.pool import Refresh
 
 # The paper's limits on what a provider returns to an agent.
 _DEFINITIONS, _REFERENCES = 8, 40
@@ -19,24 +19,24 @@ _DEFINITIONS, _REFERENCES = 8, 40
 def definition(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
     """Where a name is declared."""
     where, name = _asked(contexts, arguments)
-    answer = contexts.workspace.definition(
-        where, name=name, provider=contexts.navigation, limit=_DEFINITIONS, refresh=_refresh(contexts)
+    request = NavigationRequest(
+        where, name, contexts.navigation, limit=_DEFINITIONS, snapshot=_snapshot(contexts)
     )
-    return _shown(contexts, answer)
+    return _shown(contexts, contexts.workspace.navigator.definition(request))
 
 
 def references(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
     """Where a name is used, its declaration included."""
     where, name = _asked(contexts, arguments)
-    answer = contexts.workspace.references(
-        where, name=name, provider=contexts.navigation, limit=_REFERENCES, refresh=_refresh(contexts)
+    request = NavigationRequest(
+        where, name, contexts.navigation, limit=_REFERENCES, snapshot=_snapshot(contexts)
     )
-    return _shown(contexts, answer)
+    return _shown(contexts, contexts.workspace.navigator.references(request))
 
 
-def _refresh(contexts: Contexts) -> Refresh:
+def _snapshot(contexts: Contexts) -> SnapshotRequest:
     """The graph must be the snapshot's own; a live server is asked whether there is one or not."""
-    return "never" if contexts.navigation == "static" else "auto"
+    return PUBLISHED if contexts.navigation == "static" else CURRENT
 
 
 def _asked(contexts: Contexts, arguments: Mapping[str, Any]) -> tuple[str, str]:

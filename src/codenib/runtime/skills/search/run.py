@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from codenib.core.requests import PUBLISHED, SearchRequest
 from codenib.runtime.tools.registry import ToolResult
 from codenib.runtime.views import Contexts
 
@@ -13,9 +14,10 @@ _LINES = 3
 
 def search(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
     """Each unit as its place, its name and how it begins."""
-    answer = contexts.workspace.search(
-        arguments["query"], k=arguments.get("k", 10), paths=arguments.get("paths", ()), refresh="never"
+    request = SearchRequest(
+        arguments["query"], k=arguments.get("k", 10), paths=arguments.get("paths", ()), snapshot=PUBLISHED
     )
+    answer = contexts.workspace.searcher.search(request)
     texts = contexts.workspace.texts(answer.items, at_snapshot=answer.snapshot.id)
     rows = []
     for item, text in zip(answer.items, texts, strict=True):

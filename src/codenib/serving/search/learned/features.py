@@ -44,7 +44,7 @@ UNIT_COLUMNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ViewScores:
     """What the views said of every unit and file, and how the base order ranks them.
 
     `near` and `near_title` are standings of units' vectors towards the query and its title; None without.
@@ -75,10 +75,10 @@ class Candidates:
 class Features:
     """The features of one query; files first, because a unit's row holds what its file got."""
 
-    def __init__(self, seen: Seen) -> None:
-        self._seen = seen
-        view, names, signals = seen.view, seen.names, seen.signals
-        self._words = frozenset(word.lower() for word in _WORD.findall(seen.text))
+    def __init__(self, scores: ViewScores) -> None:
+        self.scores = scores
+        view, names, signals = scores.view, scores.names, scores.signals
+        self._words = frozenset(word.lower() for word in _WORD.findall(scores.text))
         self._title_words = frozenset(word.lower() for word in _WORD.findall(signals.title))
         self._terms = frozenset(term for word in self._words for term in terms_of(word))
         self._title_terms = frozenset(term for word in self._title_words for term in terms_of(word))
@@ -88,18 +88,18 @@ class Features:
             word.lower() for name in (*signals.identifiers, *signals.dotted) for word in _WORD.findall(name)
         }
         self._leaf_code = self._mask(code)
-        self.unit_numbers = _top(seen.units, UNITS, self._looked_up())
+        self.unit_numbers = _top(scores.units, UNITS, self._looked_up())
         files = view.file_of[self.unit_numbers]
-        self.file_numbers = _top(seen.files, FILES, np.unique(files))
+        self.file_numbers = _top(scores.files, FILES, np.unique(files))
         self._frames = self._frames_by_file()
         self._rarity = 1.0 / (1.0 + np.log1p(np.maximum(names.counts - 1, 0)))
         self._top = self.unit_numbers[:TOP]
 
     def _mask(self, words: frozenset[str] | set[str]) -> Array:
         """Which leaf names stand in a set of words."""
-        mask = np.zeros(len(self._seen.names.leaves) + 1, bool)  # the last one is for units without a name
+        mask = np.zeros(len(self.scores.names.leaves) + 1, bool)  # the last one is for units without a name
         for word in words:
-            number = self._seen.names.number(word)
+            number = self.scores.names.number(word)
             if number >= 0:
                 mask[number] = True
         return mask
@@ -107,8 +107,8 @@ class Features:
     def _looked_up(self) -> Array:
         """Units and files that the query names outright: rare names, frames of traces."""
         found: list[Array] = [np.zeros(0, np.int64)]
-        for name in (*self._seen.signals.identifiers, *self._seen.signals.dotted):
-            units = self._seen.names.units(re.split(r"\W+", name)[-1])
+        for name in (*self.scores.signals.identifiers, *self.scores.signals.dotted):
+            units = self.scores.names.units(re.split(r"\W+", name)[-1])
             if len(units) <= 8:
                 found.append(units)
         return np.unique(np.concatenate(found))
@@ -116,29 +116,29 @@ class Features:
     def _frames_by_file(self) -> dict[int, list[tuple[int, int, str]]]:
         """For each file that a trace names: (order, line, function) of its frames."""
         found: dict[int, list[tuple[int, int, str]]] = {}
-        for order, frame in enumerate(self._seen.signals.frames):
-            for file in self._seen.names.files(frame.path)[:3]:
+        for order, frame in enumerate(self.scores.signals.frames):
+            for file in self.scores.names.files(frame.path)[:3]:
                 found.setdefault(file, []).append((order, frame.line, frame.function))
         return found
 
     def files(self) -> Candidates:
         """The rows of the candidate files."""
-        seen, view, numbers = self._seen, self._seen.view, self.file_numbers
+        scores, view, numbers = self.scores, self.scores.view, self.file_numbers
         out = np.zeros((len(numbers), len(FILE_COLUMNS)), np.float32)
         column = {name: index for index, name in enumerate(FILE_COLUMNS)}
 
         def put(name: str, values: Array | float) -> None:
             out[:, column[name]] = values
 
-        best = _best_units(view, seen.full.units, 3)
-        put("base", _ratio(seen.files)[numbers])
+        best = _best_units(view, scores.full.units, 3)
+        put("base", _ratio(scores.files)[numbers])
         put("rank", np.log1p(np.arange(len(numbers))))
-        put("whole", _ratio(seen.full.files)[numbers])
+        put("whole", _ratio(scores.full.files)[numbers])
         for name, values in zip(("best", "second", "third"), best, strict=True):
             put(name, values[numbers] / (float(best[0].max()) or 1.0))
-        put("title", _ratio(_best_units(view, seen.title.units, 1)[0])[numbers])
-        put("names", _ratio(_best_units(view, seen.named.units, 1)[0])[numbers])
-        for name, near in (("near", seen.near), ("near_title", seen.near_title)):
+        put("title", _ratio(_best_units(view, scores.title.units, 1)[0])[numbers])
+        put("names", _ratio(_best_units(view, scores.named.units, 1)[0])[numbers])
+        for name, near in (("near", scores.near), ("near_title", scores.near_title)):
             two = [np.full(len(view.marks), np.nan)] * 2 if near is None else _best_units(view, near, 2)
             put(name, two[0][numbers])
             if name == "near":
@@ -163,7 +163,7 @@ class Features:
 
     def units(self, file_scores: Array) -> Candidates:
         """The rows of the candidate units; `file_scores` are the model's, for `file_numbers`."""
-        seen, view, names, numbers = self._seen, self._seen.view, self._seen.names, self.unit_numbers
+        scores, view, names, numbers = self.scores, self.scores.view, self.scores.names, self.unit_numbers
         out = np.zeros((len(numbers), len(UNIT_COLUMNS)), np.float32)
         column = {name: index for index, name in enumerate(UNIT_COLUMNS)}
 
@@ -178,15 +178,15 @@ class Features:
         put("file_model", by_file[files])
         put("file_rank", np.log1p(place[files]))
         put("file_gap", by_file[files] - (file_scores.max() if len(file_scores) else 0.0))
-        put("base", _ratio(seen.units)[numbers])
+        put("base", _ratio(scores.units)[numbers])
         put("rank", np.log1p(np.arange(len(numbers))))
-        put("lexical", _ratio(seen.full.units)[numbers])
-        put("title", _ratio(seen.title.units)[numbers])
-        put("names", _ratio(seen.named.units)[numbers])
-        put("near", np.nan if seen.near is None else seen.near[numbers])
-        put("near_title", np.nan if seen.near_title is None else seen.near_title[numbers])
-        best = _best_units(view, seen.units, 1)[0]
-        put("in_file", seen.units[numbers] / np.maximum(best[files], 1e-9))
+        put("lexical", _ratio(scores.full.units)[numbers])
+        put("title", _ratio(scores.title.units)[numbers])
+        put("names", _ratio(scores.named.units)[numbers])
+        put("near", np.nan if scores.near is None else scores.near[numbers])
+        put("near_title", np.nan if scores.near_title is None else scores.near_title[numbers])
+        best = _best_units(view, scores.units, 1)[0]
+        put("in_file", scores.units[numbers] / np.maximum(best[files], 1e-9))
         put("rank_in_file", np.log1p(_rank_within(files)))
         leaf, owner = names.leaf[numbers], names.owner[numbers]
         put("named", self._leaf_named[leaf])
@@ -208,13 +208,13 @@ class Features:
         return Candidates(numbers, out)
 
     def _put_constants(self, put: Any) -> None:
-        put("query_terms", np.log1p(len(self._seen.full.terms)))
-        put("query_names", np.log1p(len(self._seen.signals.identifiers)))
-        put("repository", np.log1p(self._seen.view.unit_count))
+        put("query_terms", np.log1p(len(self.scores.full.terms)))
+        put("query_names", np.log1p(len(self.scores.signals.identifiers)))
+        put("repository", np.log1p(self.scores.view.unit_count))
 
     def _named_by_file(self) -> tuple[Array, Array, Array]:
         """For each file: its named units, weighted; those spelt as code; its named owners."""
-        view, names = self._seen.view, self._seen.names
+        view, names = self.scores.view, self.scores.names
         rarity = np.append(self._rarity, 0.0)
         weight = rarity[names.leaf] * view.live
         size = len(view.marks)
@@ -225,11 +225,11 @@ class Features:
 
     def _put_paths(self, out: Array, column: dict[str, int]) -> None:
         """How the query speaks of a file's path, and what traces say of it."""
-        wanted = [path.lower().split("/") for path in self._seen.signals.paths]
-        dotted = [re.split(r"\.|::", name.lower()) for name in self._seen.signals.dotted]
+        wanted = [path.lower().split("/") for path in self.scores.signals.paths]
+        dotted = [re.split(r"\.|::", name.lower()) for name in self.scores.signals.dotted]
         last = max((order for frames in self._frames.values() for order, _, _ in frames), default=0)
         for row, number in enumerate(self.file_numbers.tolist()):
-            path = self._seen.view.paths[number]
+            path = self.scores.view.paths[number]
             out[row, column["path"]] = max((agreement(parts, path) for parts in wanted), default=0)
             name = stem(path)
             parts = set(terms_of(name))
@@ -248,12 +248,12 @@ class Features:
 
     def _put_history(self, out: Array, column: dict[str, int]) -> None:
         """How often a file was changed, and how long ago; files that are worked on are changed again."""
-        history = self._seen.history
+        history = self.scores.history
         if history is None:
             out[:, [column["churn"], column["recent"]]] = np.nan
             return
         for row, number in enumerate(self.file_numbers.tolist()):
-            churn, recency = history.worked_on(self._seen.view.paths[number])
+            churn, recency = history.worked_on(self.scores.view.paths[number])
             out[row, column["churn"]] = np.log1p(churn)
             out[row, column["recent"]] = np.log1p(max(min(recency, OLDEST_DAYS), 0.0))
 
@@ -261,7 +261,7 @@ class Features:
         for row, number in enumerate(leaf.tolist()):
             if number < 0:
                 continue
-            parts = set(terms_of(self._seen.names.leaves[number]))
+            parts = set(terms_of(self.scores.names.leaves[number]))
             out[row, column["name_share"]] = len(parts & self._terms) / (len(parts) or 1)
             out[row, column["name_share_title"]] = len(parts & self._title_terms) / (len(parts) or 1)
 
@@ -274,8 +274,8 @@ class Features:
             if not frames:
                 continue
             start, end = self._span(unit)
-            number = int(self._seen.names.leaf[unit])
-            name = self._seen.names.leaves[number] if number >= 0 else ""
+            number = int(self.scores.names.leaf[unit])
+            name = self.scores.names.leaves[number] if number >= 0 else ""
             out[row, column["frame"]] = max(
                 1.0 * (start <= line <= end) + 1.0 * bool(name and function.lower() == name)
                 for _, line, function in frames
@@ -285,16 +285,16 @@ class Features:
             )
 
     def _span(self, unit: int) -> tuple[int, int]:
-        span = self._seen.view.document(unit).span
+        span = self.scores.view.document(unit).span
         return span.start_line, span.end_line
 
     def _lines(self, numbers: Array) -> Array:
-        return self._seen.view.ends[numbers] - self._seen.view.starts[numbers] + 1
+        return self.scores.view.ends[numbers] - self.scores.view.starts[numbers] + 1
 
     @cached_property
     def _mentioned(self) -> Array:
         """How many of the best units mention a candidate's name, rarer names counting more."""
-        leaf = self._seen.names.leaf[self.unit_numbers]
+        leaf = self.scores.names.leaf[self.unit_numbers]
         counts = np.zeros(len(leaf))
         top = np.sort(self._top)
         seen: dict[int, int] = {}
@@ -302,26 +302,26 @@ class Features:
             if number < 0:
                 continue
             if number not in seen:
-                seen[number] = int(_among(top, self._holders(self._seen.names.leaves[number])).sum())
+                seen[number] = int(_among(top, self._holders(self.scores.names.leaves[number])).sum())
             counts[row] = seen[number] * self._rarity[number]
         return np.log1p(counts)
 
     def _mentioned_by_file(self) -> Array:
-        counts = np.zeros(len(self._seen.view.marks))
-        np.maximum.at(counts, self._seen.view.file_of[self.unit_numbers], self._mentioned)
+        counts = np.zeros(len(self.scores.view.marks))
+        np.maximum.at(counts, self.scores.view.file_of[self.unit_numbers], self._mentioned)
         return counts
 
     def _mentions(self, numbers: Array) -> Array:
         """How many of the best units' names a unit mentions."""
         counts = np.zeros(len(numbers))
-        for leaf in set(self._seen.names.leaf[self._top].tolist()) - {-1}:
-            counts += self._rarity[leaf] * _among(numbers, self._holders(self._seen.names.leaves[leaf]))
+        for leaf in set(self.scores.names.leaf[self._top].tolist()) - {-1}:
+            counts += self._rarity[leaf] * _among(numbers, self._holders(self.scores.names.leaves[leaf]))
         return np.log1p(counts)
 
     def _holders(self, name: str) -> Array:
         """The units whose text holds a name."""
         terms = terms_of(name)
-        return self._seen.view.holders(term_hash(terms[-1])) if terms else np.zeros(0, np.int64)
+        return self.scores.view.holders(term_hash(terms[-1])) if terms else np.zeros(0, np.int64)
 
 
 def _top(scores: Array, count: int, also: Array) -> Array:

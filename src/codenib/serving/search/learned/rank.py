@@ -1,4 +1,4 @@
-"""What the views said in, the learned order of files and units out."""
+"""The features of a query's candidates in, the learned order of files and units out."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS, Array, Features, Seen
+from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS, Array, Features
 from codenib.serving.search.learned.model import shipped
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
+class LearnedOrder:
     """Candidates with the model's scores, best first; ties go by the base order."""
 
     files: Array
@@ -20,13 +20,17 @@ class Learned:
     unit_scores: Array
 
 
-def learned(seen: Seen) -> Learned:
+def rank_learned(features: Features) -> LearnedOrder:
     """Rank the candidates by the shipped models."""
-    features = Features(seen)
     files = features.files()
     file_scores = shipped("files", FILE_COLUMNS).scores(files.rows)
     units = features.units(file_scores)
     unit_scores = shipped("units", UNIT_COLUMNS).scores(units.rows)
     by_file = np.argsort(-file_scores, kind="stable")
     by_unit = np.argsort(-unit_scores, kind="stable")
-    return Learned(files.numbers[by_file], file_scores[by_file], units.numbers[by_unit], unit_scores[by_unit])
+    return LearnedOrder(
+        files=files.numbers[by_file],
+        file_scores=file_scores[by_file],
+        units=units.numbers[by_unit],
+        unit_scores=unit_scores[by_unit],
+    )

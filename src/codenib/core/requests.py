@@ -1,0 +1,143 @@
+"""What a caller asks, as values: an adapter builds one, and it travels unchanged to where it is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from codenib.core.navigation import Position
+from codenib.core.views import ViewKind
+
+#: `auto`: bring the views up to the files first; `never`: answer from what was last published.
+Refresh = Literal["auto", "never"]
+#: What a ranked answer lists.
+ResultLevel = Literal["unit", "file"]
+#: Rank test, example and vendored code as it is, not at all, or lower.
+Tests = Literal["include", "exclude", "lower"]
+RegexBackend = Literal["trigram", "zoekt"]
+#: Who may answer a definition or a reference: the graph, a language server, or the graph where it is fresh.
+ProviderChoice = Literal["auto", "static", "live"]
+NavigationQuestion = Literal["definition", "references"]
+NeighbourRelation = Literal["dependencies", "dependents", "callers", "callees", "subtypes"]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRequest:
+    """Which snapshot to answer for: that of revision `at`, or without it the worktree's."""
+
+    at: str | None = None
+    refresh: Refresh = "auto"
+
+
+CURRENT = SnapshotRequest()
+PUBLISHED = SnapshotRequest(refresh="never")
+
+
+@dataclass(frozen=True, slots=True)
+class SearchRequest:
+    """A ranked question: what to look for, and what must or must not be done for it.
+
+    `budget` is `fast`, `balanced`, `thorough` or a number of milliseconds. `reranker` names one (`none` for
+    none), which reads the first `cut` candidates; without, the embedded one is used where the budget allows
+    and it is installed. `expand` adds the graph's neighbours to a semantic route. Without `tests`, test code
+    ranks lower unless the question is about tests.
+    """
+
+    query: str
+    k: int = 10
+    route: str = "auto"
+    budget: str = "balanced"
+    level: ResultLevel = "unit"
+    paths: Sequence[str] = ()
+    tests: Tests | None = None
+    fusion: str = "auto"
+    reranker: str | None = None
+    cut: int | None = None
+    expand: bool = False
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class RegexRequest:
+    """A pattern to look for in the raw text; `k=None` for every line, `context` lines around each."""
+
+    pattern: str
+    k: int | None = 100
+    ignore_case: bool = False
+    literal: bool = False
+    paths: Sequence[str] = ()
+    context: int = 0
+    timeout_s: float = 10.0
+    backend: RegexBackend = "trigram"
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class ExploreRequest:
+    """A question to be answered in at most `max_tokens` tokens."""
+
+    query: str
+    max_tokens: int = 4000
+    paths: Sequence[str] = ()
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class NavigationRequest:
+    """Whose definition or references are asked for.
+
+    `where` is a position, `path:line:column` (1-based), `path:line` with a `name`, or a dotted symbol.
+    """
+
+    where: str | Position
+    name: str = ""
+    provider: ProviderChoice = "auto"
+    limit: int | None = None
+    declarations: bool = True
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class NeighboursRequest:
+    """Which neighbours of a symbol or file in the graph are asked for, up to `depth` steps away.
+
+    `where` is as in `NavigationRequest`, or a path; no `kinds` means edges of every kind.
+    """
+
+    where: str | Position
+    relation: NeighbourRelation = "dependencies"
+    name: str = ""
+    depth: int = 1
+    k: int = 50
+    kinds: Sequence[str] = ()
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRequest:
+    """Whose commits are asked for: those of a file, or of lines `start` to `end` of it; `k=0` for all."""
+
+    path: str
+    start: int | None = None
+    end: int | None = None
+    k: int = 20
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRequest:
+    """Which views to build or maintain, of revision `at` or of the worktree as it is now.
+
+    `embedder`, `family` (`flat`, `ivf`, `hnsw`) and `documents` (`L2`, `L0`) choose the dense view, also for
+    later updates. `trust` says, until it is said otherwise, that engines may run this repository's build
+    scripts and macros. `rebuild` trusts nothing that is stored.
+    """
+
+    views: Sequence[ViewKind]
+    at: str | None = None
+    rebuild: bool = False
+    embedder: str | None = None
+    family: str | None = None
+    documents: str | None = None
+    trust: bool | None = None

@@ -1,0 +1,137 @@
+"""What a caller wrote (a place, a line and a name, a symbol, a path) in, the position or node meant out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from codenib.core.errors import InputError
+from codenib.core.navigation import Position
+from codenib.core.requests import SnapshotRequest
+from codenib.core.views import ViewKind
+from codenib.serving.navigation import by_name
+from codenib.serving.navigation.positions import (
+    ambiguous,
+    last_name,
+    nearest_line,
+    parse_place,
+    position_in,
+    words_of,
+)
+
+if TYPE_CHECKING:
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
+    from codenib.serving.snapshots.pool import Snapshots
+    from codenib.serving.snapshots.reader import SourceReader
+
+
+class PlaceResolver:
+    """Resolves places of one repository; raises with the choices where one is ambiguous."""
+
+    def __init__(self, snapshots: Snapshots, reader: SourceReader) -> None:
+        self._snapshots = snapshots
+        self._reader = reader
+
+    def position(
+        self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest
+    ) -> Position:
+        """The position that is meant in a pinned snapshot."""
+        if isinstance(where, Position):
+            return where
+        place = parse_place(self._relative(where))
+        if not place.line and place.target not in pinned.files:
+            return self._of_symbol(pinned, place.target, request)
+        if place.line or name:
+            position = position_in(place, name, pinned.text(place.target))
+            if position is not None:
+                return position
+        return _of_line(pinned, place.target, place.line or 1)
+
+    def node(self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest) -> int:
+        """The node of the graph that is meant; a path means its file."""
+        from codenib.serving.navigation.neighbours import node_at
+
+        view = pinned.graph
+        if isinstance(where, str) and not name:
+            file = view.file_number(self._relative(where))
+            if file is not None:
+                return view.files_at + file
+        return node_at(view, self.position(pinned, where, name, request))
+
+    def near(self, name: str, path: str, line: int, request: SnapshotRequest) -> tuple[str, str]:
+        """`path:line` of a name near a line, and the name: models are bad at lines, so the name counts.
+
+        Without a line, where the file declares it.
+        """
+        text = self._reader.read(path, (None, None), request).text
+        last = last_name(name)
+        if not last:
+            return f"{path}:{line}", ""
+        at = nearest_line(text.split("\n"), line or self._declared_at(path, last, request), last)
+        if at is None:
+            raise InputError(f"{path} has no {last!r}", hint=f"definition name={name}")
+        return f"{path}:{at}", last
+
+    def _declared_at(self, path: str, name: str, request: SnapshotRequest) -> int:
+        """The line where a file declares a name; its first line when it does not."""
+        units = [unit for unit in self._reader.units(path, request) if last_name(unit.symbol) == name]
+        return min((unit.span.start_line for unit in units), default=1)
+
+    def _relative(self, where: str) -> str:
+        """`where` with its path relative to the root."""
+        if not where.startswith("/"):
+            return where
+        path, _, rest = where.partition(":")
+        return f"{self._reader.relative(path)}:{rest}" if rest else self._reader.relative(path)
+
+    def _of_symbol(self, pinned: PinnedSnapshot, symbol: str, request: SnapshotRequest) -> Position:
+        if ViewKind.GRAPH in pinned.manifest.views:
+            from codenib.views.graph.navigate import location_of
+            from codenib.views.graph.symbols import resolve
+
+            locations = [location_of(pinned.graph, node) for node in resolve(pinned.graph, symbol)]
+            positions = [Position(each.path, each.line, each.column) for each in locations]
+        else:
+            positions = by_name.declarations(self._snapshots, symbol, request)
+        if not positions:
+            raise InputError(f"nothing is called {symbol!r}", hint=f"codenib symbols {symbol.split('.')[-1]}")
+        if len(positions) > 1:
+            choices = [f"{each.path}:{each.line}:{each.column + 1}" for each in positions]
+            raise ambiguous(symbol, choices, lambda first: f"codenib def {first}")
+        return positions[0]
+
+
+def resolved_group(pinned: PinnedSnapshot, path: str) -> str | None:
+    """The language group of a file whose facts a semantic backend resolved; None when there are none."""
+    if ViewKind.GRAPH not in pinned.manifest.views:
+        return None
+    view = pinned.graph
+    file = view.file_number(path)
+    if file is None:
+        return None
+    group = view.group(file)
+    return group if any(each.group == group and each.resolved for each in view.about.groups) else None
+
+
+def _of_line(pinned: PinnedSnapshot, path: str, line: int) -> Position:
+    """The first declaration of a line, or its one name."""
+    text = pinned.text(path)
+    if resolved_group(pinned, path) is not None:
+        from codenib.core.facts import Role
+        from codenib.views.graph.navigate import on_line
+
+        view = pinned.graph
+        declared = [
+            at
+            for at in on_line(view, path, line)
+            if view.occurrence_roles[at] & Role.DECLARATION
+            and not any(key < view.count and view.is_local(key) for key in view.keys_of(at))
+        ]
+        if declared:
+            return Position(path, line, int(view.occurrence_column[declared[0]]))
+    words = words_of(text.split("\n")[line - 1]) if line <= text.count("\n") + 1 else []
+    if len({word for _, word in words}) == 1:
+        return Position(path, line, words[0][0])
+    choices = [f"{path}:{line}:{column + 1}  {word}" for column, word in words]
+    if not choices:
+        raise InputError(f"{path}:{line} holds no name", hint=f"codenib read {path}:{line}")
+    raise ambiguous(f"{path}:{line}", choices, lambda first: f"codenib def {first.split()[0]}")

@@ -1,0 +1,104 @@
+"""A path, results or locations in, their source text as a snapshot has it out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from codenib.core.answers import Evidence, Passage
+from codenib.core.errors import InputError
+from codenib.core.navigation import Location
+from codenib.core.requests import SnapshotRequest
+from codenib.core.source import SourceUnit, Span
+from codenib.core.views import ViewKind
+from codenib.serving.snapshots.pool import Snapshots
+
+
+class SourceReader:
+    """Reads the files of one repository's snapshots."""
+
+    def __init__(self, root: Path, snapshots: Snapshots) -> None:
+        self._root = root
+        self._snapshots = snapshots
+
+    def read(self, path: str, lines: tuple[int | None, int | None], request: SnapshotRequest) -> Passage:
+        """The first to the last line of a file; None stands for its very first or last one."""
+        from codenib.units.languages import language_hint
+
+        if request.refresh == "auto":  # the text needs no view, so it waits for none
+            pinned = self._snapshots.pin_ready(ViewKind.LEXICAL, request.at)
+        else:
+            pinned, _ = self._snapshots.pin(None, request)
+        name = self.relative(path)
+        rows = split_lines(pinned.text(name))
+        first, last = lines[0] or 1, min(lines[1] or len(rows), len(rows))
+        if rows and not 1 <= first <= last:
+            what = f"{name} has {len(rows)} lines; {lines[0]}-{lines[1]} is outside"
+            raise InputError(what, hint=f"codenib read {name}")
+        return Passage(
+            path=name,
+            start_line=first,
+            end_line=last,
+            lines=len(rows),
+            language=language_hint(name),
+            text="\n".join(rows[first - 1 : last]),
+            snapshot=pinned.ref,
+        )
+
+    def units(self, path: str, request: SnapshotRequest) -> list[SourceUnit]:
+        """The source units of a file, outermost first."""
+        pinned, _ = self._snapshots.pin(None, request)
+        name = self.relative(path)
+        extracted, text = pinned.units(name)
+        if extracted.skip:
+            raise InputError(f"{name} is not indexed: {extracted.skip}", hint=f"codenib read {name}")
+        lines = split_lines(text)
+        return [
+            SourceUnit(
+                span=Span(name, row.start_line, row.end_line),
+                level=row.level,
+                kind=row.kind,
+                language=extracted.language,
+                symbol=row.symbol,
+                text="\n".join(lines[row.start_line - 1 : row.end_line]),
+            )
+            for row in sorted(extracted.rows, key=lambda row: (row.start_line, row.level, -row.end_line))
+        ]
+
+    def texts(self, items: Sequence[Evidence], snapshot: str) -> list[str]:
+        """The source text of each result, from the snapshot that answered."""
+        lines = self._lines_by_path([item.path for item in items], snapshot)
+        return ["\n".join(lines[item.path][item.start_line - 1 : item.end_line]) for item in items]
+
+    def lines(self, locations: Sequence[Location], snapshot: str) -> list[str]:
+        """The line of text that each location begins in, from the snapshot that answered."""
+        lines = self._lines_by_path([place.path for place in locations], snapshot)
+        return ["".join(lines[place.path][place.line - 1 : place.line]) for place in locations]
+
+    def files(self, request: SnapshotRequest) -> list[str]:
+        """The paths of a snapshot, in order."""
+        return sorted(self._snapshots.pin(None, request)[0].files)
+
+    def relative(self, path: str) -> str:
+        """`path` relative to the repository's root, however the caller wrote it."""
+        place = Path(path)
+        if not place.is_absolute():
+            return place.as_posix()
+        try:
+            return place.relative_to(self._root).as_posix()
+        except ValueError:
+            hint = "codenib -C REPOSITORY read PATH"
+            raise InputError(f"{path} is outside {self._root}", hint=hint) from None
+
+    def _lines_by_path(self, paths: Sequence[str], snapshot: str) -> dict[str, list[str]]:
+        names = sorted(set(paths))
+        texts = self._snapshots.of_snapshot(snapshot).texts(names)
+        return {name: split_lines(text) for name, text in zip(names, texts, strict=True)}
+
+
+def split_lines(text: str) -> list[str]:
+    """Lines by newline alone; a final newline opens no further line."""
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
