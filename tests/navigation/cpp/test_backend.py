@@ -195,15 +195,13 @@ class Facts:
         return {found for key in keys for found in self._at[key]}
 
 
-def live(
-    tool: ExternalTool, root: Path, database: Path, log: Path
-) -> dict[tuple[str, ClangdPlace], set[ClangdPlace]]:
+def live(tool: ExternalTool, root: Path, database: Path) -> dict[tuple[str, ClangdPlace], set[ClangdPlace]]:
     """What a fresh clangd answers at every name. Headers come first: once a source has been open, clangd
     reads the headers that it includes by its options."""
     command = (*tool.command, "--background-index", "--limit-references=0", "--limit-results=0",
                f"--compile-commands-dir={database}", "--log=error")  # fmt: skip
     found = {}
-    with ClangdSession(command, root, log) as session:
+    with ClangdSession(command, root) as session:
         session.wake()
         for path in sorted(FILES, key=lambda path: not path.endswith(".h")):
             uri = path_to_uri(str(root / path))
@@ -244,7 +242,7 @@ def test_static_answers_equal_the_live_servers(
     facts = Facts(lines)
     write_database(tmp_path, project, COMPILED)
     wrong = []
-    answers = live(tools.require("clangd"), project, tmp_path, tmp_path / "log")
+    answers = live(tools.require("clangd"), project, tmp_path)
     for (method, place), expected in answers.items():
         got = getattr(facts, method)(place)
         if (method, place) == UNLIKE or (method == "references" and is_include(project, place)):

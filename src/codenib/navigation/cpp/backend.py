@@ -16,7 +16,7 @@ from codenib.core.protocols import Progress
 from codenib.navigation.cpp import database as cpp_database
 from codenib.navigation.cpp.clangd.shards import VERSION
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
-from codenib.navigation.cpp.compilation import CompileCommand
+from codenib.navigation.cpp.compile_commands import CompileCommand
 from codenib.navigation.cpp.database import CompilationDatabase
 from codenib.navigation.cpp.engine import CppEngine
 from codenib.navigation.tools.locate import Toolbox

@@ -1,7 +1,8 @@
-"""A checkout in, its compile commands out, and whether an edit may have changed them."""
+"""A checkout in, its compilation database out, and whether an edit may have changed it."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -9,8 +10,17 @@ import tempfile
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from codenib.core.errors import CannotMaintain
-from codenib.navigation.cpp.compilation import CompileCommand, database_of, find_compilation_database
+from codenib.core.errors import CannotMaintain, ProviderError
+from codenib.navigation.cpp.compile_commands import (
+    DATABASE,
+    CompileCommand,
+    commands_in,
+    find_compilation_database,
+    read_entries,
+)
+from codenib.navigation.cpp.configure import configure
+
+_TRUST = "codenib index --views graph --trust"
 
 _BUILD_FILE = re.compile(r"CMakeLists\.txt|GNUmakefile|[Mm]akefile.*|configure\.ac|.*\.(?:cmake|mk)")
 # Parts of sources that are no language of their own.
@@ -33,20 +43,20 @@ class CompilationDatabase:
         self._root = root
         self.work = work
         self._trusted = trusted
-        self._found = find_compilation_database(root)
+        self._source = find_compilation_database(root)
         self._content = self._read()
-        self.commands: Sequence[CompileCommand] = database_of(root, work, trusted=trusted)
+        self.commands: Sequence[CompileCommand] = prepare_database(root, work, trusted=trusted)
 
     def follow(self, changed: Iterable[str], came_or_went: bool) -> None:
         """Raise `CannotMaintain` where the commands are others after an edit of these files."""
         changed = list(changed)
-        if find_compilation_database(self._root) != self._found or self._read() != self._content:
+        if find_compilation_database(self._root) != self._source or self._read() != self._content:
             raise CannotMaintain("the compilation database is another")
-        if self._found is None:
+        if self._source is None:
             self._copy(changed)
-        if came_or_went or (self._found is None and self._reads(changed)):
+        if came_or_went or (self._source is None and self._reads(changed)):
             with tempfile.TemporaryDirectory(prefix="codenib-cpp-") as folder:
-                anew = database_of(self._root, Path(folder).resolve(), trusted=self._trusted)
+                anew = prepare_database(self._root, Path(folder).resolve(), trusted=self._trusted)
                 here = str(Path(folder).resolve())
                 if [_moved(each, here, str(self.work)) for each in anew] != list(self.commands):
                     raise CannotMaintain("the build compiles other files, or with other options")
@@ -56,7 +66,7 @@ class CompilationDatabase:
         return [str(self._root / path), str(self._copied(path))]
 
     def _read(self) -> bytes:
-        return self._found.read_bytes() if self._found is not None else b""
+        return self._source.read_bytes() if self._source is not None else b""
 
     def _copied(self, path: str) -> Path:
         return self.work / "make" / self._root.name / path
@@ -78,6 +88,27 @@ class CompilationDatabase:
             if _READS.search(text) and any(_is_read(name, text) for name in names):
                 return True
         return False
+
+
+def prepare_database(root: Path, out: Path, *, trusted: bool) -> list[CompileCommand]:
+    """The commands for `root`, from its own database or a new one; also written to `out`, for clangd."""
+    database = find_compilation_database(root)
+    if database is None:
+        if not trusted:
+            raise ProviderError(
+                f"C and C++ need a compilation database: there is no nonempty {DATABASE}, and making one "
+                "runs code of this repository",
+                hint=_TRUST,
+            )
+        database = configure(root, out)
+    commands = commands_in(read_entries(database), root)
+    out.mkdir(parents=True, exist_ok=True)
+    rows = [
+        {"directory": command.directory, "file": command.file, "arguments": command.arguments}
+        for command in commands
+    ]
+    (out / DATABASE).write_text(json.dumps(rows), "utf-8")
+    return commands
 
 
 def build_files(root: Path) -> Iterable[Path]:

@@ -1,152 +1,185 @@
-"""An engine's command in, the running engine out: requests and answers are lines of JSON.
+"""A program in, its running child process out, which is ended whatever happens to the caller.
 
-The engine stays as long as its process does. It holds a checkout, is told which files changed, and answers
-for single files: their facts, and what other files can see of them.
+Every child leads a process group of its own, so that all that it starts (`go list`, cargo, a compiler) ends
+with it: when its owner closes it, when nobody refers to it any more, and when this interpreter exits.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
+import signal
 import subprocess
 import threading
+import weakref
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, MutableSequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
-
-import msgspec
+from typing import IO
 
 from codenib.core.errors import ProviderError
-from codenib.core.facts import WireNode
 
-Ranges = Mapping[str, Sequence[tuple[int, int]]]
+_END_S = 2.0
+_TAIL_LINES = 12
+_LONGEST_LINE = 1 << 14
+_NO_REASON = "it stopped without a reason, perhaps out of memory"
 
 
-class ResidentEngine:
-    """One process of an engine; any failure ends it and raises `ProviderError`."""
+@dataclass(frozen=True, slots=True)
+class Program:
+    """An outside program and how to start it.
 
-    whole = False
+    `name` stands in messages; `hint` is the command that helps when it cannot be started or fails;
+    `environment` is laid over our own.
+    """
 
-    def __init__(
-        self, name: str, command: Sequence[str], hint: str, environment: Mapping[str, str] | None = None
-    ) -> None:
-        self._name = name
-        self._hint = hint
-        self._tail: deque[str] = deque(maxlen=12)
-        self._sums: dict[str, bytes] = {}
-        self.requests = 0
-        self.settled = False
-        try:
-            self._process = subprocess.Popen(
-                command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                env=None if environment is None else {**os.environ, **environment},
-            )
-        except OSError as error:
-            raise ProviderError(f"the {name} engine cannot be started: {error}", hint=hint) from error
-        self._ear = threading.Thread(target=self._listen, daemon=True)
-        self._ear.start()
+    name: str
+    command: tuple[str, ...]
+    hint: str
+    folder: Path | None = None
+    environment: Mapping[str, str] = field(default_factory=dict)
 
-    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
-        """Tell which files there are now, and which of them changed, came or went."""
-        self.settled = False
-        for _ in self._ask({"sync": list(files), "changed": list(changed)}):
-            pass
 
-    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
-        """The line of facts of each; of a file in `within` only with the names on these lines."""
-        yield from self._ask({"lines": list(paths), "within": dict(within or {})})
+class ChildProcess:
+    """A running program with pipes. A thread reads its standard error; the last lines explain a failure."""
 
-    def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
-        """The lines that differ from those given last, or all; and the files whose lines do not."""
-        found = dict(zip(paths, self.lines(paths), strict=True))
-        sums = {path: hashlib.sha256(line).digest() for path, line in found.items()}
-        same = (
-            frozenset() if anew else frozenset(path for path in paths if sums[path] == self._sums.get(path))
-        )
-        self._sums, self.settled = sums, True
-        return {path: line for path, line in found.items() if path not in same}, same
+    def __init__(self, program: Program, understands: Callable[[str], bool] | None = None) -> None:
+        """`understands` gets each line of standard error, on that thread; True when it was no error."""
+        self._program = program
+        self._process = start(program, subprocess.PIPE)
+        self._finalizer = weakref.finalize(self, _abandon, self._process)  # at exit too
+        self._tail: deque[str] = deque(maxlen=_TAIL_LINES)
+        listen = (self._process.stderr, understands, self._tail)
+        self._listener = threading.Thread(target=_listen, args=listen, daemon=True)
+        self._listener.start()
 
-    def nodes(self, paths: Sequence[str]) -> dict[str, list[WireNode]]:
-        """The declarations of each file, as its line has them."""
-        rows = (json.loads(line) for line in self._ask({"nodes": list(paths)}))
-        return {row["file"]: msgspec.convert(row["nodes"], list[WireNode]) for row in rows}
+    @property
+    def stdin(self) -> IO[bytes]:
+        assert self._process.stdin is not None
+        return self._process.stdin
 
-    def surfaces(
-        self,
-        paths: Sequence[str],
-        touched: Sequence[str] = (),
-        entries: Mapping[str, Sequence[str]] | None = None,
-        held: Sequence[str] = (),
-    ) -> dict[str, Mapping[str, str]]:
-        """What others see of each file, by name; a name in `touched` means something else than before."""
-        found: dict[str, Mapping[str, str]] = {}
-        request: dict[str, Any] = {"surfaces": list(paths), "touched": list(touched)}
-        request |= {"entries": dict(entries or {}), "held": list(held)}
-        for line in self._ask(request):
-            row = json.loads(line)
-            found[row["file"]] = row["surface"]
-        return found
+    @property
+    def stdout(self) -> IO[bytes]:
+        assert self._process.stdout is not None
+        return self._process.stdout
 
-    def imports(self, paths: Sequence[str]) -> dict[str, list[str]]:
-        """What each imports, where the project's configuration leaves files out; else nothing."""
-        rows = (json.loads(line) for line in self._ask({"imports": list(paths)}))
-        return {row["file"]: row["imports"] for row in rows}
+    @property
+    def pid(self) -> int:
+        """The process, which also leads its process group."""
+        return self._process.pid
 
-    def apart(self) -> frozenset[str]:
-        """Of the files that the project's configuration leaves out, those that it imports all the same."""
-        return frozenset(path for line in self._ask({"apart": True}) for path in json.loads(line)["apart"])
+    @property
+    def exit_code(self) -> int | None:
+        """The exit code; None while it runs."""
+        return self._process.returncode
 
     @property
     def alive(self) -> bool:
-        return self._process.poll() is None
+        if self._process.poll() is not None:
+            self._end()  # what it started goes with it
+        return self._process.returncode is None
 
     @property
     def resident_bytes(self) -> int:
-        """What the process holds in memory; 0 where the system does not say."""
+        """How much memory the process uses; 0 where the system does not say."""
         try:
-            status = Path("/proc", str(self._process.pid), "status").read_text()
+            status = Path("/proc", str(self.pid), "status").read_text()
         except OSError:
             return 0
         return next((int(row.split()[1]) * 1024 for row in status.splitlines() if row.startswith("VmRSS")), 0)
 
-    def close(self) -> None:
-        """End the process."""
-        with suppress(OSError):
-            self._process.kill()
-        self._process.wait()
-        self._ear.join()
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
+    def wait(self) -> int:
+        """Wait until it ends by itself; its exit code."""
+        return self._process.wait()
 
-    def _ask(self, request: dict[str, Any]) -> Iterator[bytes]:
-        assert self._process.stdin and self._process.stdout
-        self.requests += 1
-        try:
-            self._process.stdin.write(json.dumps(request).encode() + b"\n")
-            self._process.stdin.flush()
-        except (OSError, ValueError) as error:
-            raise self._failed(str(error)) from error
-        for line in self._process.stdout:
-            if line.startswith(b'{"end"'):
-                return
-            if line.startswith(b'{"error"'):
-                raise self._failed(str(json.loads(line)["error"]))
-            yield line.rstrip(b"\n")
-        raise self._failed("; ".join(self._tail) or "it stopped without a reason, perhaps out of memory")
+    def last_lines(self, wait_s: float = 0.0) -> list[str]:
+        """The end of its standard error; wait up to `wait_s` for a process that is just ending."""
+        self._listener.join(wait_s)
+        return list(self._tail)
 
-    def _failed(self, reason: str) -> ProviderError:
+    def failure(self, reason: str = "") -> ProviderError:
+        """End it, and the error that says why it failed: `reason`, or what it wrote last."""
+        if not reason:
+            reason = "; ".join(self.last_lines(_END_S)) or _NO_REASON
         self.close()
-        return ProviderError(f"the {self._name} engine failed: {reason}", hint=self._hint)
+        return ProviderError(f"{self._program.name} failed: {reason}", hint=self._program.hint)
 
-    def _listen(self) -> None:
-        assert self._process.stderr
-        for raw in self._process.stderr:
-            self._tail.append(raw.decode(errors="replace").rstrip())
+    def end(self) -> None:
+        """End it and all that it started; they are gone when this returns."""
+        self._end()
+        if threading.current_thread() is not self._listener:
+            self._listener.join(_END_S)
+
+    def close(self) -> None:
+        """End it, and close the pipes."""
+        self.end()
+        for pipe in (self.stdin, self.stdout):
+            close(pipe)
+
+    def _end(self) -> None:
+        if self._finalizer.detach():  # once: later its number may be another's
+            end_group(self._process)
+
+
+def start(program: Program, errors: int) -> subprocess.Popen[bytes]:
+    """Start a program in a process group of its own; `errors` says where its standard error goes."""
+    try:
+        return subprocess.Popen(
+            program.command,
+            cwd=program.folder,
+            env={**os.environ, **program.environment},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise ProviderError(f"{program.name} cannot be started: {error}", hint=program.hint) from error
+
+
+def end_group(process: subprocess.Popen[bytes]) -> None:
+    """End the whole process group, before the leader is waited for: until then its number is not reused."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(_END_S)
+
+
+def _abandon(process: subprocess.Popen[bytes]) -> None:
+    """End what nobody refers to any more; the thread that listens closes its own pipe."""
+    end_group(process)
+    for pipe in (process.stdin, process.stdout):
+        if pipe is not None:
+            close(pipe)
+
+
+def read_some(pipe: IO[bytes]) -> bytes:
+    """What the pipe has now, waiting for at least one byte; empty at its end."""
+    try:
+        return os.read(pipe.fileno(), 1 << 16)
+    except (OSError, ValueError):
+        return b""
+
+
+def close(pipe: IO[bytes]) -> None:
+    """Close a pipe whose other end may be gone."""
+    with suppress(OSError):
+        pipe.close()
+
+
+def _listen(pipe: IO[bytes], understands: Callable[[str], bool] | None, tail: MutableSequence[str]) -> None:
+    rest = b""
+    while data := read_some(pipe):
+        *lines, rest = (rest + data).split(b"\n")
+        rest = rest[-_LONGEST_LINE:]
+        for line in lines:
+            _hear(line, understands, tail)
+    _hear(rest, understands, tail)
+    close(pipe)
+
+
+def _hear(line: bytes, understands: Callable[[str], bool] | None, tail: MutableSequence[str]) -> None:
+    text = line.decode(errors="replace").rstrip()
+    if text and (understands is None or not understands(text)):
+        tail.append(text.removeprefix("error "))

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import threading
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
-from codenib.navigation.engines.process import ResidentEngine
-from codenib.navigation.tools.locate import ExternalTool, Toolbox
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.programs import run_program
+from codenib.navigation.engines.resident import ResidentEngine
+from codenib.navigation.engines.run import EngineRun, path_of
+from codenib.navigation.tools.locate import Toolbox
 
 _TOOL = "go-facts"
 _INSTALL = "codenib tools install go"
@@ -55,9 +53,9 @@ class GoBackend:
         """The facts of each file. Nothing of the repository runs, so `trusted` makes no difference."""
         if not files:
             return
-        run = _Run(self._tools.require(_TOOL), root)
+        run = EngineRun(self._program(root), self.group, progress)
         count = 0
-        for line in run.lines(files, progress):
+        for line in run.lines(files):
             count += 1
             yield line
         report = run.report()
@@ -66,7 +64,11 @@ class GoBackend:
 
     def engine(self, root: Path, *, trusted: bool) -> GoEngine:
         """The engine, to stay."""
-        return GoEngine("Go", [*self._tools.require(_TOOL).command, str(root), "serve"], _INSTALL)
+        return GoEngine(self._program(root, "serve"))
+
+    def _program(self, root: Path, *more: str) -> Program:
+        command = (*self._tools.require(_TOOL).command, str(root), *more)
+        return Program("the Go engine", command, _INSTALL, root)
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """What is compiled beside Go decides what the build consists of."""
@@ -83,79 +85,23 @@ class GoEngine(ResidentEngine):
     whole = True
 
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
-        found: dict[str, bytes] = {}
+        fresh: dict[str, bytes] = {}
         same: frozenset[str] = frozenset()
         for line in self._ask({"lines": list(paths), "anew": anew}):
             if line.startswith(b'{"report"'):
                 row = json.loads(line)
                 same = frozenset(row["same"] or ())
-                _check(row["report"], len(found) + len(same), len(paths))
+                _check(row["report"], len(fresh) + len(same), len(paths))
             else:
-                found[_path_of(line)] = line
+                fresh[path_of(line)] = line
         self.settled = True
-        return found, same
-
-
-def _path_of(line: bytes) -> str:
-    """The path that a line begins with."""
-    end = line.index(b',"encoding"')
-    return str(json.loads(line[len(b'{"path":') : end]))
-
-
-class _Run:
-    """One run of the program over one checkout."""
-
-    def __init__(self, tool: ExternalTool, root: Path) -> None:
-        self._command = [*tool.command, str(root)]
-        self._root = root
-        self._tail: deque[str] = deque(maxlen=5)
-        self._report: dict[str, Any] | None = None
-
-    def lines(self, files: Sequence[str], progress: Progress) -> Iterator[bytes]:
-        try:
-            process = subprocess.Popen(
-                self._command, cwd=self._root, env=dict(os.environ),
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            )  # fmt: skip
-        except OSError as error:
-            raise ProviderError(f"{_TOOL} cannot be started: {error}", hint=_INSTALL) from error
-        listener = threading.Thread(target=self._listen, args=(process, progress), daemon=True)
-        with process:
-            listener.start()
-            try:
-                assert process.stdin and process.stdout
-                with suppress(BrokenPipeError):  # it ended at once; its last words say why
-                    process.stdin.write("".join(f"{name}\n" for name in files).encode())
-                    process.stdin.close()
-                for line in process.stdout:
-                    yield line.rstrip(b"\n")
-            finally:
-                process.kill()
-                listener.join()
-
-    def _listen(self, process: subprocess.Popen[bytes], progress: Progress) -> None:
-        assert process.stderr
-        for raw in process.stderr:
-            word, _, rest = raw.decode(errors="replace").strip().partition(" ")
-            if word == "progress":
-                done, _, total = rest.partition(" ")
-                progress("facts of go", int(done), int(total))
-            elif word == "report":
-                self._report = json.loads(rest)
-            else:
-                self._tail.append(f"{word} {rest}".removeprefix("error ").strip())
-
-    def report(self) -> Mapping[str, Any]:
-        if self._report is None:
-            reason = " ".join(self._tail) or "it stopped without a reason, perhaps out of memory"
-            raise ProviderError(f"{_TOOL} failed: {reason}", hint="codenib doctor")
-        return self._report
+        return fresh, same
 
 
 def _check(report: Mapping[str, Any], lines: int, wanted: int) -> None:
     """Raise where the result is less than it claims to be."""
     if lines != wanted:
-        raise ProviderError(f"{_TOOL} gave {lines} of {wanted} files", hint="codenib doctor")
+        raise ProviderError(f"the Go engine gave {lines} of {wanted} files", hint="codenib doctor")
     errors = report["errors"] or report["failed"] or []
     why = f": {errors[0]}" if errors else ""
     if report["silent"] > _SILENT * wanted:
@@ -178,14 +124,10 @@ def _notes(report: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _settings() -> list[str]:
-    command = ["go", "env", *_SETTINGS]
-    environment = {**os.environ, "GOTOOLCHAIN": "local"}
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_ASK_S, check=True, env=environment
-        )
-    except (OSError, subprocess.SubprocessError) as error:
-        raise ProviderError(f"the go command does not work: {error}", hint="go version") from error
-    return [
-        f"{name}={value}" for name, value in zip(_SETTINGS, done.stdout.splitlines(), strict=False) if value
-    ]
+    """What of the environment decides the build, as `go env` says it."""
+    program = Program("go env", ("go", "env", *_SETTINGS), "go version", environment={"GOTOOLCHAIN": "local"})
+    result = run_program(program, _ASK_S)
+    if result.code:
+        raise ProviderError(f"the go command does not work{result.tail}", hint="go version")
+    values = zip(_SETTINGS, result.output.splitlines(), strict=False)
+    return [f"{name}={value}" for name, value in values if value]

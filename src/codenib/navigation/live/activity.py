@@ -11,7 +11,7 @@ from urllib.parse import unquote
 
 import msgspec
 
-from codenib.navigation.live.rpc import ServerListener
+from codenib.navigation.engines.rpc import ServerListener
 from codenib.navigation.live.servers import Json, Options, Server
 
 _AFTER_MARKER_S = 1.0

@@ -19,8 +19,8 @@ from typing import TypeVar
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
+from codenib.navigation.engines.rpc import ServerDied, ServerSlow
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations
-from codenib.navigation.live.rpc import ServerDied, ServerSlow
 from codenib.navigation.live.servers import Server, launch_of
 from codenib.navigation.live.session import LanguageServerSession, LiveRequest, SyncEffect, Timeouts
 from codenib.navigation.live.worktree import Changes

@@ -19,10 +19,11 @@ import msgspec
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.engines.priority import hurry
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.rpc import Connection, ServerRefused
 from codenib.navigation.live.activity import ServerActivity
 from codenib.navigation.live.documents import OpenDocument, OpenDocuments
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations, ResponseReader
-from codenib.navigation.live.rpc import Connection, ServerRefused
 from codenib.navigation.live.servers import Launch, Server
 from codenib.navigation.live.text import ENCODINGS, DiskTexts, Encoding, units_of
 from codenib.navigation.live.worktree import Changes, Worktree
@@ -116,7 +117,8 @@ class LanguageServerSession:
         if not trusted:
             self._check_trust()
         self.activity = ServerActivity(root, server, launch.settings)
-        self.connection = Connection(server.tool, launch.command, folder, launch.environment, self.activity)
+        program = Program(server.tool, launch.command, "codenib tools", folder, launch.environment)
+        self.connection = Connection(program, self.activity)
         if server.idles:
             self.activity.nudge = partial(hurry, self.connection.pid)
         self.documents = OpenDocuments(root, server, self._texts, self.connection.notify)

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import threading
-from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
-from codenib.navigation.engines.process import Ranges, ResidentEngine
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.resident import Ranges, ResidentEngine
+from codenib.navigation.engines.run import EngineRun
 from codenib.navigation.rust.setup import (
     compiler_version,
     environment,
     refuse_unsafe_settings,
     settings,
 )
-from codenib.navigation.tools.locate import ExternalTool, Toolbox
+from codenib.navigation.tools.locate import Toolbox
 
 #: The crates of rust-analyzer that the engine is built from; the live server is built from the same.
 ENGINE_VERSION = "0.0.331"
@@ -60,29 +58,30 @@ class RustBackend:
         """The facts of each file; build scripts and procedural macros run only when `trusted`."""
         if not files:
             return
-        tool = self._tools.require(_TOOL)
-        if not trusted:
-            refuse_unsafe_settings(root)
-        run = _Run(tool, root, trusted=trusted, target=self._tools.root / "cargo-target")
+        run = EngineRun(self._program(root, trusted=trusted), self.group, progress)
         count = 0
-        for line in run.lines(files, progress):
-            count += 1
-            yield line
-        summary = run.summary()
+        try:
+            for line in run.lines(files):
+                count += 1
+                yield line
+        except ProviderError as error:
+            hint = "cargo metadata" if "no Cargo workspace" in error.message else error.hint
+            raise ProviderError(error.message, hint=hint) from error
         self.notes = tuple(run.notes)
-        _check(summary, run.notes, count, len(files))
+        _check(run.report(), run.notes, count, len(files))
 
     def engine(self, root: Path, *, trusted: bool) -> RustEngine:
         """The engine, to stay."""
+        return RustEngine(self._program(root, "serve", trusted=trusted), root if trusted else None)
+
+    def _program(self, root: Path, *more: str, trusted: bool) -> Program:
+        """The engine on a checkout; without trust no setting of the repository may start a program."""
         if not trusted:
             refuse_unsafe_settings(root)
-        command = [
-            *self._tools.require(_TOOL).command,
-            str(root),
-            json.dumps(settings(root, trusted=trusted)),
-        ]
+        options = json.dumps(settings(root, trusted=trusted))
+        command = (*self._tools.require(_TOOL).command, str(root), options, *more)
         added = environment(self._tools.root / "cargo-target", trusted=trusted)
-        return RustEngine("Rust", [*command, "serve"], _INSTALL, added, root if trusted else None)
+        return Program("the Rust engine", command, _INSTALL, root, added)
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Settings decide what is built."""
@@ -102,18 +101,11 @@ class RustEngine(ResidentEngine):
 
     whole = True
 
-    def __init__(
-        self,
-        name: str,
-        command: Sequence[str],
-        hint: str,
-        environment: Mapping[str, str],
-        built: Path | None,
-    ) -> None:
+    def __init__(self, program: Program, built: Path | None) -> None:
         """`built` is the checkout where build scripts and procedural macros run: a new engine builds them."""
         self._built = built
         self._started = False
-        super().__init__(name, command, hint, environment)
+        super().__init__(program)
 
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
         if self._built is not None and self._started:
@@ -155,69 +147,10 @@ def _makes_macros(root: Path, path: Path) -> bool:
     return False
 
 
-class _Run:
-    """One run of the engine over one checkout."""
-
-    def __init__(self, tool: ExternalTool, root: Path, *, trusted: bool, target: Path) -> None:
-        self._command = [*tool.command, str(root), json.dumps(settings(root, trusted=trusted))]
-        self._environment = {**os.environ, **environment(target, trusted=trusted)}
-        self._root = root
-        self._tail: deque[str] = deque(maxlen=5)
-        self._summary: dict[str, int] | None = None
-        self.notes: list[str] = []
-
-    def lines(self, files: Sequence[str], progress: Progress) -> Iterator[bytes]:
-        try:
-            process = subprocess.Popen(
-                self._command, cwd=self._root, env=self._environment,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            )  # fmt: skip
-        except OSError as error:
-            raise ProviderError(f"rust-facts cannot be started: {error}", hint=_INSTALL) from error
-        listener = threading.Thread(target=self._listen, args=(process, progress), daemon=True)
-        listener.start()
-        with process:
-            try:
-                assert process.stdin and process.stdout
-                process.stdin.write("".join(f"{name}\n" for name in files).encode())
-                process.stdin.close()
-                for line in process.stdout:
-                    yield line.rstrip(b"\n")
-            finally:
-                process.kill()
-                listener.join()
-
-    def _listen(self, process: subprocess.Popen[bytes], progress: Progress) -> None:
-        assert process.stderr
-        for raw in process.stderr:
-            word, _, rest = raw.decode(errors="replace").strip().partition(" ")
-            if word == "progress":
-                stage, done, total = rest.split()
-                progress(f"facts of rust: {stage}", int(done), int(total))
-            elif word == "note":
-                self.notes.append(rest)
-            elif word == "summary":
-                self._summary = json.loads(rest)
-            else:
-                self._tail.append(f"{word} {rest}".removeprefix("error ").strip())
-
-    def summary(self) -> Mapping[str, int]:
-        if self._summary is None:
-            reason = " ".join(self._tail) or "it stopped without a reason, perhaps out of memory"
-            raise ProviderError(f"rust-facts failed: {reason}", hint=_help(reason))
-        return self._summary
-
-
-def _help(reason: str) -> str:
-    if "no Cargo workspace" in reason:
-        return "cargo metadata"
-    return "codenib doctor"
-
-
 def _check(summary: Mapping[str, int], notes: Sequence[str], lines: int, wanted: int) -> None:
     """Raise where the result is less than it claims to be."""
     if lines != wanted:
-        raise ProviderError(f"rust-facts gave {lines} of {wanted} files", hint="codenib doctor")
+        raise ProviderError(f"the Rust engine gave {lines} of {wanted} files", hint="codenib doctor")
     if summary["silent"] == wanted:
         why = f": {notes[0]}" if notes else ""
         raise ProviderError(f"no Rust file belongs to a Cargo package that loads{why}", hint="cargo metadata")

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import subprocess
 import tomllib
 from collections.abc import Iterator, Mapping
 from functools import cache
@@ -16,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from codenib.core.errors import ProviderError
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.programs import run_program
 
 _ASK_S = 20.0
 _DEPTH = 4  # folders searched for a Cargo.toml when the server finds none by itself
@@ -93,21 +94,20 @@ def _default_toolchain() -> str:
     """The toolchain that rustup uses outside any repository; empty without rustup."""
     if not (rustup := shutil.which("rustup")):
         return ""
-    return _said([rustup, "show", "active-toolchain"]).partition(" ")[0].strip()
+    return _output(rustup, "show", "active-toolchain").partition(" ")[0].strip()
 
 
 @cache
 def compiler_version() -> str:
     """What `rustc --version` says; empty without a compiler."""
     compiler = shutil.which("rustc")
-    return _said([compiler, "--version"]).strip() if compiler else ""
+    return _output(compiler, "--version").strip() if compiler else ""
 
 
-def _said(command: list[str]) -> str:
+def _output(*command: str) -> str:
+    """What a program prints when it is asked outside any repository; empty when it fails."""
     try:
-        done = subprocess.run(
-            command, cwd=Path.home(), capture_output=True, text=True, timeout=_ASK_S, check=False
-        )
-    except (OSError, subprocess.SubprocessError):
+        result = run_program(Program(command[0], command, "rustc --version", Path.home()), _ASK_S)
+    except ProviderError:
         return ""
-    return done.stdout if done.returncode == 0 else ""
+    return result.output if result.code == 0 else ""

@@ -6,7 +6,6 @@ They are the second choice of their groups: other programs than the live servers
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,11 +13,12 @@ from pathlib import Path
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.protocols import Progress
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.programs import run_program
 from codenib.navigation.scip.facts import lower
 from codenib.navigation.scip.wire import read_index
 from codenib.navigation.tools.locate import ExternalTool, Toolbox
 
-_TAIL = 12
 _HEAP_MB = 8192  # scip-python needs 4.2 GB for Django; Node's own limit is lower
 _SCRIPT_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 
@@ -64,13 +64,9 @@ class _Indexer(ABC):
     def _run(self, tool: ExternalTool, arguments: Sequence[str], root: Path) -> None:
         node, *rest = tool.command
         command = [node, f"--max-old-space-size={_HEAP_MB}", *rest, *arguments]
-        done = subprocess.run(
-            command, cwd=root, stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace",
-            check=False,
-        )  # fmt: skip
-        if done.returncode:
-            tail = "".join(f"\n    {line}" for line in (done.stdout + done.stderr).splitlines()[-_TAIL:])
-            raise ProviderError(f"{self.tool} {tool.version} ended with {done.returncode}{tail}")
+        result = run_program(Program(self.tool, tuple(command), f"codenib tools install {self.tool}", root))
+        if result.code:
+            raise ProviderError(f"{self.tool} {tool.version} ended with {result.code}{result.tail}")
 
 
 def _read(root: Path, path: str) -> bytes | None:

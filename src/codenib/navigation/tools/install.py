@@ -7,10 +7,8 @@ import json
 import os
 import secrets
 import shutil
-import subprocess
 import sys
 import time
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +17,8 @@ from pathlib import Path
 from typing import Literal
 
 from codenib.core.errors import InputError, ProviderError
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.programs import run_program, stream_output
 from codenib.navigation.tools.locate import MARKER, ExternalTool, Toolbox
 from codenib.navigation.tools.recipes import (
     CargoBuild,
@@ -36,7 +36,6 @@ from codenib.navigation.tools.recipes import (
 Say = Callable[[str], None]
 _PARTIAL = ".partial-"
 _CRATES = ".crates"
-_TAIL = 12  # lines of output that a failure shows
 _SAY_EVERY_S = 5.0
 _GET_GO = "install Go, for example from your system's packages"
 _GET_RUST = "install Rust with rustup, or `rustup update stable`"
@@ -199,9 +198,9 @@ def _borrow_lock(run: _Runner, cargo: str, folder: Path) -> None:
     So our program is made of tested versions, and shares its compiled crates with that program.
     """
     run([cargo, "fetch"], folder)
-    asked = [cargo, "metadata", "--format-version", "1", "--offline"]
-    done = subprocess.run(asked, cwd=folder, capture_output=True, text=True, errors="replace", check=False)
-    packages = json.loads(done.stdout)["packages"] if done.returncode == 0 else []
+    command = (cargo, "metadata", "--format-version", "1", "--offline")
+    result = run_program(Program("cargo metadata", command, _GET_RUST, folder))
+    packages = json.loads(result.output)["packages"] if result.code == 0 else []
     for package in packages:
         lock = Path(package["manifest_path"]).with_name("Cargo.lock")
         if package["name"] == "ra_ap_rust-analyzer" and lock.is_file():
@@ -260,8 +259,8 @@ def _manager(program: str, recipe: Recipe, advice: str) -> str:
 
 def _cargo(recipe: Recipe, rust: str) -> str:
     compiler = _manager("rustc", recipe, _GET_RUST)
-    said = subprocess.run([compiler, "--version"], capture_output=True, text=True, check=False).stdout.split()
-    version = said[1] if len(said) > 1 else "0"
+    words = run_program(Program("rustc", (compiler, "--version"), _GET_RUST)).output.split()
+    version = words[1] if len(words) > 1 else "0"
     if numbers(version) < numbers(rust):
         raise ProviderError(f"{recipe.name} needs Rust {rust} or newer; rustc is {version}", hint=_GET_RUST)
     return _manager("cargo", recipe, _GET_RUST)
@@ -275,32 +274,10 @@ class _Runner:
         self._say = say
 
     def __call__(self, command: Sequence[str], folder: Path, extra: Mapping[str, str] | None = None) -> None:
-        tail: deque[str] = deque(maxlen=_TAIL)
-        said = time.monotonic()
-        try:
-            process = subprocess.Popen(
-                command, cwd=folder, env={**os.environ, **(extra or {})}, text=True, errors="replace",
-                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            )  # fmt: skip
-        except OSError as error:
-            raise self._failed(f"{command[0]} cannot be started: {error}", ()) from error
-        with process:
-            try:
-                for line in process.stdout or ():
-                    if line.strip():
-                        tail.append(line.rstrip())
-                    if time.monotonic() - said >= _SAY_EVERY_S and tail:
-                        said = time.monotonic()
-                        self._say(f"{self._recipe.name}: {tail[-1].strip()[:100]}")
-            except BaseException:
-                process.kill()
-                raise
-        if process.returncode:
-            raise self._failed(f"{Path(command[0]).name} ended with {process.returncode}", tail)
-
-    def _failed(self, what: str, tail: Sequence[str]) -> ProviderError:
         recipe = self._recipe
-        lines = "".join(f"\n    {line}" for line in tail)
-        return ProviderError(
-            f"{recipe.name} {recipe.version} was not installed: {what}{lines}", hint=recipe.install
-        )
+        name = f"{recipe.name} {recipe.version} was not installed: {Path(command[0]).name}"
+        said = time.monotonic()
+        for line in stream_output(Program(name, tuple(command), recipe.install, folder, extra or {})):
+            if time.monotonic() - said >= _SAY_EVERY_S:
+                said = time.monotonic()
+                self._say(f"{recipe.name}: {line.strip()[:100]}")

@@ -6,7 +6,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import metadata, util
@@ -14,6 +13,8 @@ from pathlib import Path
 from typing import Literal
 
 from codenib.core.errors import InputError, ProviderError
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.programs import run_program
 from codenib.navigation.tools.recipes import Recipe, recipes
 
 Origin = Literal["path", "python environment", "codenib"]
@@ -193,18 +194,11 @@ def _path_version(recipe: Recipe, program: str) -> str:
 
 def _ask(program: str, arguments: Sequence[str]) -> str:
     try:
-        done = subprocess.run(
-            [program, *arguments],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_ASK_S,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        result = run_program(Program(program, (program, *arguments), "codenib tools"), _ASK_S)
+    except ProviderError:
         return ""
-    match = _VERSION.search(done.stdout)
-    return match[1] if match and done.returncode == 0 else ""
+    match = _VERSION.search(result.output)
+    return match[1] if match and result.code == 0 else ""
 
 
 def _package_of(program: str, recipe: Recipe) -> Path | None:

@@ -98,11 +98,11 @@ class LiveServers:
         """What a server must be given: clangd without the commands of its files would guess."""
         if group != "cpp":
             return {}
-        from codenib.navigation.cpp.compilation import database_of
+        from codenib.navigation.cpp.database import prepare_database
 
         database = self._folder / "database"
         database.mkdir(parents=True, exist_ok=True)
-        database_of(self._root, database, trusted=self._trusted)
+        prepare_database(self._root, database, trusted=self._trusted)
         return {"database": str(database)}
 
     def _tell(self, files: Mapping[str, str]) -> None:

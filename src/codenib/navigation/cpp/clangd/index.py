@@ -17,7 +17,7 @@ from pathlib import Path
 from codenib.core.errors import CannotMaintain
 from codenib.navigation.cpp.clangd.shards import Shard, read_head, read_shard
 from codenib.navigation.cpp.clangd.workers import ClangdWorkers, read_all
-from codenib.navigation.cpp.compilation import CompileCommand
+from codenib.navigation.cpp.compile_commands import CompileCommand
 from codenib.navigation.cpp.includes import reachable
 
 # Files that did not change but may be the next to make a header's shard.

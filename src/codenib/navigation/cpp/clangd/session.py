@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 from urllib.parse import quote, unquote
 
@@ -16,11 +14,14 @@ import msgspec
 
 from codenib.core.errors import ProviderError
 from codenib.navigation.engines.priority import hurry
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.rpc import Connection, ServerListener
 
 # A header's first parse can take most of a minute on a loaded machine; ten minutes without a word is a hang.
 _SILENCE_S = 600.0
 _PATIENCE_S = 30.0
 _HURRY_S = 0.02
+_SHUTDOWN_S = 10.0
 _NO_FILE = "codenib-asks-for-no-such-file.c"
 _CAPABILITIES = {
     "window": {"workDoneProgress": True},
@@ -40,57 +41,59 @@ def uri_to_path(uri: str) -> str:
     return unquote(uri.removeprefix("file://"))
 
 
-class ClangdSession:
+class ClangdSession(ServerListener):
     """One clangd process. Columns are UTF-16 units on both sides, as its index has them."""
 
-    def __init__(self, command: Sequence[str], root: Path, log: Path) -> None:
-        self._log = log
+    def __init__(self, command: Sequence[str], root: Path) -> None:
         self._root = root
-        self._pokes = 0
-        with log.open("wb") as errors:
-            self._process = subprocess.Popen(
-                list(command), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, cwd=root
-            )
+        self._wakeups = 0
         self._news = threading.Condition()
-        self._answers: dict[int, Any] = {}
-        self._number = 0
         self._ended = False
         self._index_rounds = 0
-        self._encoder = msgspec.json.Encoder()
-        self._writer = threading.Lock()
-        self._reader = threading.Thread(target=self._read, daemon=True)
-        self._reader.start()
+        #: How many requests were sent.
+        self.requests = 0
+        program = Program("clangd", tuple(command), "codenib tools install cpp", root)
+        self._connection = Connection(program, self)
         start = {"processId": os.getpid(), "rootUri": path_to_uri(str(root)), "capabilities": _CAPABILITIES}
         answer = self.ask_all([("initialize", start)])[0]
         legend = answer["capabilities"]["semanticTokensProvider"]["legend"]
         #: What the numbers in answers to semanticTokens mean.
         self.token_types: list[str] = legend["tokenTypes"]
-        self.token_modifiers: list[str] = legend["tokenModifiers"]
         self.tell("initialized", {})
 
     def __enter__(self) -> ClangdSession:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
-    def ask_all(self, requests: Iterable[tuple[str, Mapping[str, Any]]]) -> list[Any]:
+    def ask_all(self, requests: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Any]:
         """The answer of each request, in order; None where the server reports an error."""
-        first = self._number + 1
-        for method, params in requests:
-            self._number += 1
-            self._send({"jsonrpc": "2.0", "id": self._number, "method": method, "params": params})
-        return [self._await(number) for number in range(first, self._number + 1)]
-
-    @property
-    def requests(self) -> int:
-        """How many were sent."""
-        return self._number
+        self.requests += len(requests)
+        answers = self._connection.request_all(requests, _SILENCE_S)
+        return [None if answer is None else msgspec.json.decode(answer) for answer in answers]
 
     def tell(self, method: str, params: Mapping[str, Any]) -> None:
-        self._send({"jsonrpc": "2.0", "method": method, "params": params})
+        self._connection.notify(method, params)
+
+    def notified(self, method: str, params: msgspec.Raw) -> None:
+        """Count how often the background index has finished."""
+        if method != "$/progress":
+            return
+        progress = msgspec.json.decode(params)
+        if progress.get("token") == "backgroundIndexProgress" and progress["value"]["kind"] == "end":
+            with self._news:
+                self._index_rounds += 1
+                self._news.notify_all()
+
+    def asked(self, method: str, params: msgspec.Raw) -> object:
+        """Whatever clangd asks of an editor is answered with nothing."""
+        return None
+
+    def ended(self) -> None:
+        with self._news:
+            self._ended = True
+            self._news.notify_all()
 
     @property
     def index_rounds(self) -> int:
@@ -109,11 +112,11 @@ class ClangdSession:
         while not self._idle_after(rounds, patience):
             waited += patience
             if waited > _SILENCE_S:
-                raise ProviderError(f"clangd is still indexing after {waited:.0f} s: {self._last_words()}")
-            self._pokes += 1
+                raise ProviderError(f"clangd is still indexing after {waited:.0f} s", hint="codenib doctor")
+            self._wakeups += 1
             patience = min(2 * patience, 60.0)
             self.compile(
-                str(self._root / _NO_FILE), str(self._root), ("cc", f"-DPOKE={self._pokes}", _NO_FILE)
+                str(self._root / _NO_FILE), str(self._root), ("cc", f"-DWAKEUP={self._wakeups}", _NO_FILE)
             )
 
     def compile(self, file: str, directory: str, arguments: Sequence[str]) -> None:
@@ -126,11 +129,11 @@ class ClangdSession:
         with self._news:
             while self._index_rounds <= rounds:
                 if self._ended:
-                    raise ProviderError(f"clangd stopped: {self._last_words()}")
+                    raise self._connection.died()
                 left = until - time.monotonic()
                 if left <= 0:
                     return False
-                hurry(self._process.pid)
+                hurry(self._connection.pid)
                 self._news.wait(min(left, _HURRY_S))
         return True
 
@@ -147,67 +150,5 @@ class ClangdSession:
         self.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
 
     def close(self) -> None:
-        if self._process.poll() is None:
-            try:
-                self.ask_all([("shutdown", {})])
-                self.tell("exit", {})
-                self._process.wait(10)
-            except (ProviderError, subprocess.TimeoutExpired):
-                self._process.kill()
-                self._process.wait()
-        self._reader.join(10)
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                stream.close()
-
-    def _await(self, number: int) -> Any:
-        with self._news:
-            while number not in self._answers:
-                self._wait()
-            return self._answers.pop(number)
-
-    def _wait(self) -> None:
-        if self._ended:
-            raise ProviderError(f"clangd stopped: {self._last_words()}")
-        if not self._news.wait(_SILENCE_S):
-            raise ProviderError(f"clangd has been silent for {_SILENCE_S:.0f} s: {self._last_words()}")
-
-    def _last_words(self) -> str:
-        lines = self._log.read_text("utf-8", "replace").strip().splitlines()
-        return lines[-1] if lines else f"exit status {self._process.poll()}"
-
-    def _send(self, message: Mapping[str, Any]) -> None:
-        data = self._encoder.encode(message)
-        stream = self._process.stdin
-        assert stream is not None
-        try:
-            with self._writer:
-                stream.write(b"Content-Length: %d\r\n\r\n" % len(data) + data)
-                stream.flush()
-        except OSError as error:
-            raise ProviderError(f"clangd stopped: {self._last_words()}") from error
-
-    def _read(self) -> None:
-        stream = self._process.stdout
-        assert stream is not None
-        decode = msgspec.json.Decoder().decode
-        size = 0
-        while line := stream.readline():
-            if line.lower().startswith(b"content-length:"):
-                size = int(line.split(b":")[1])
-            elif line == b"\r\n":
-                self._take(decode(stream.read(size)))
-        with self._news:
-            self._ended = True
-            self._news.notify_all()
-
-    def _take(self, message: Mapping[str, Any]) -> None:
-        method = message.get("method")
-        if method is not None and "id" in message:
-            self._send({"jsonrpc": "2.0", "id": message["id"], "result": None})
-        with self._news:
-            if method is None:
-                self._answers[message["id"]] = message.get("result")
-            elif method == "$/progress" and message["params"].get("token") == "backgroundIndexProgress":
-                self._index_rounds += message["params"]["value"]["kind"] == "end"
-            self._news.notify_all()
+        """End clangd; it is gone when this returns."""
+        self._connection.close(shutdown_s=_SHUTDOWN_S)

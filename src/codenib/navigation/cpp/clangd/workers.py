@@ -15,7 +15,7 @@ from codenib.navigation.cpp.clangd.answers import Asker, Definitions, FileAnswer
 from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
-from codenib.navigation.cpp.compilation import DATABASE, CompileCommand
+from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand
 from codenib.navigation.cpp.tokens import Token
 from codenib.navigation.tools.locate import ExternalTool
 
@@ -59,7 +59,7 @@ class ClangdWorkers:
         """Index every file in order; for each shard the files whose indexing wrote it first and last."""
         makers: dict[str, tuple[str, str]] = {}
         seen: dict[str, int] = {}
-        with self._session("index", self._work) as session:
+        with self._session(self._work) as session:
             for command in commands:
                 rounds = session.index_rounds
                 session.compile(command.file, command.directory, command.arguments)
@@ -84,7 +84,7 @@ class ClangdWorkers:
         folder.mkdir()
         row = {"directory": command.directory, "file": command.file, "arguments": command.arguments}
         (folder / DATABASE).write_text(json.dumps([row]), "utf-8")
-        with self._session(folder.name, folder) as session:
+        with self._session(folder) as session:
             rounds = session.index_rounds
             session.compile(command.file, command.directory, command.arguments)
             session.await_index(rounds)
@@ -94,7 +94,7 @@ class ClangdWorkers:
     def forget_alone(self) -> None:
         """Drop what `index_alone` wrote."""
         for folder in self._work.glob("alone-*"):
-            shutil.rmtree(folder) if folder.is_dir() else folder.unlink()
+            shutil.rmtree(folder)
 
     def ask(
         self, files: Sequence[str], commands: Sequence[CompileCommand], table: SymbolTable
@@ -117,10 +117,7 @@ class ClangdWorkers:
     @contextmanager
     def _asking(self, table: SymbolTable) -> Iterator[Asker]:
         """A clangd that has read the index."""
-        with self._lock:
-            self._started += 1
-            name = f"ask-{self._started}"
-        with self._session(name, self._work, _ONE_AT_A_TIME) as session:
+        with self._session(self._work, _ONE_AT_A_TIME) as session:
             session.wake()
             yield Asker(session, self._root, table.references)
             with self._lock:
@@ -140,9 +137,9 @@ class ClangdWorkers:
         with self._asking(table) as asker:
             return {path: asker.ask_at(path, tokens[path]) for path in paths}
 
-    def _session(self, name: str, database: Path, *more: str) -> ClangdSession:
+    def _session(self, database: Path, *more: str) -> ClangdSession:
         command = (*self._tool.command, *_OPTIONS, f"--compile-commands-dir={database}", *more)
-        return ClangdSession(command, self._root, self._work / f"{name}.log")
+        return ClangdSession(command, self._root)
 
     def _step(self) -> None:
         with self._lock:

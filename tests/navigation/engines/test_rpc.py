@@ -15,16 +15,14 @@ from hypothesis import strategies as st
 from tests.navigation.live.conftest import fake_command
 
 from codenib.core.errors import ProviderError
-from codenib.navigation.live.rpc import (
+from codenib.navigation.engines.messages import FrameError, Frames, decode, frame
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.rpc import (
     Connection,
-    FrameError,
-    Frames,
     ServerDied,
     ServerListener,
     ServerRefused,
     ServerSlow,
-    decode,
-    frame,
 )
 
 
@@ -106,15 +104,15 @@ def test_a_server_that_reads_nothing_does_not_block_the_caller(tmp_path: Path) -
 
 def test_a_program_that_is_not_there_is_an_error_with_a_hint(tmp_path: Path) -> None:
     with pytest.raises(ProviderError, match="cannot be started") as error:
-        Connection("ghost", [str(tmp_path / "ghost")], tmp_path, {}, ServerListener())
+        connection(tmp_path, str(tmp_path / "ghost"))
     assert error.value.hint
 
 
 def test_a_program_that_writes_something_else_is_an_error(tmp_path: Path) -> None:
-    connection = Connection("echo", ["echo", "hello\r\n\r\n"], tmp_path, {}, ServerListener())
+    echo = connection(tmp_path, "echo", "hello\r\n\r\n")
     with pytest.raises(ServerDied, match=r"no message|output ended"):
-        connection.request("x", {}, 30)
-    connection.close()
+        echo.request("x", {}, 30)
+    echo.close()
 
 
 def test_many_threads_each_get_their_own_answer(tmp_path: Path) -> None:
@@ -136,4 +134,8 @@ def test_many_threads_each_get_their_own_answer(tmp_path: Path) -> None:
 
 
 def connect(folder: Path, plan: Mapping[str, object]) -> Connection:
-    return Connection("fake", fake_command(plan), folder, {}, ServerListener())
+    return connection(folder, *fake_command(plan))
+
+
+def connection(folder: Path, *command: str) -> Connection:
+    return Connection(Program("fake", command, "codenib tools", folder), ServerListener())

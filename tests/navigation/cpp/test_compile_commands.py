@@ -1,20 +1,11 @@
-"""Compilation databases: found, moved to a checkout, read from what make would run."""
+"""Compile commands: found in the repository, and moved to a checkout."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
 
-import pytest
-
-from codenib.core.errors import ProviderError
-from codenib.navigation.cpp.compilation import (
-    adapt,
-    database_of,
-    dry_run_entries,
-    find_compilation_database,
-    make_compilation_database,
-)
+from codenib.navigation.cpp.compile_commands import commands_in, find_compilation_database
 
 
 def touch(root: Path, *paths: str) -> None:
@@ -51,7 +42,7 @@ def test_a_database_of_the_worktree_is_moved_to_the_checkout(tmp_path: Path) -> 
         "arguments": ["cc", f"-I{worktree}/include", "-I", "generated", "-isystem", "/usr/include", "-c",
                       "../src/a.c"],
     }  # fmt: skip
-    [command] = adapt([row], checkout)
+    [command] = commands_in([row], checkout)
     assert command.file == f"{checkout}/src/a.c"
     assert command.directory == f"{worktree}/build"
     # The checkout's own headers first, then those that only the worktree has.
@@ -64,35 +55,6 @@ def test_a_database_of_the_worktree_is_moved_to_the_checkout(tmp_path: Path) -> 
 def test_a_database_of_the_checkout_keeps_its_words(tmp_path: Path) -> None:
     touch(tmp_path, "src/a.c")
     row = {"directory": str(tmp_path), "file": "src/a.c", "command": 'cc -DNAME="a b" -Iinclude -c src/a.c'}
-    [command] = adapt([row, {**row, "command": "cc -DSECOND -c src/a.c"}], tmp_path)
+    [command] = commands_in([row, {**row, "command": "cc -DSECOND -c src/a.c"}], tmp_path)
     assert command.file == f"{tmp_path}/src/a.c"
     assert command.arguments == ("cc", "-DNAME=a b", "-Iinclude", "-c", "src/a.c")
-
-
-def test_compile_commands_are_read_from_a_dry_run(tmp_path: Path) -> None:
-    output = (
-        "make: Entering directory '/t'\n"
-        "echo '  CC a.o'; gcc -DX=1 -c -o a.o a.c\n"
-        "make[1]: Entering directory '/t/lib'\n"
-        "if x86_64-linux-gnu-g++-12 -c \\\n b.cc; then true; fi\n"
-        "make[1]: Leaving directory '/t/lib'\n"
-        "gcc -o all a.o\n"
-    )
-    rows = list(dry_run_entries(output, tmp_path))
-    assert [(row["directory"], row["file"]) for row in rows] == [("/t", "a.c"), ("/t/lib", "b.cc")]
-    assert rows[0]["arguments"] == ["gcc", "-DX=1", "-c", "-o", "a.o", "a.c"]
-
-
-def test_no_build_code_runs_without_trust(tmp_path: Path) -> None:
-    touch(tmp_path, "src/a.c")
-    (tmp_path / "CMakeLists.txt").write_text(f"file(WRITE {tmp_path}/ran yes)\n")
-    with pytest.raises(ProviderError) as caught:
-        database_of(tmp_path, tmp_path / "out", trusted=False)
-    assert "--trust" in caught.value.hint
-    assert not (tmp_path / "ran").exists()
-
-
-def test_nothing_to_make_a_database_from_is_said(tmp_path: Path) -> None:
-    touch(tmp_path, "a.c")
-    with pytest.raises(ProviderError, match=r"no CMakeLists.txt or Makefile"):
-        make_compilation_database(tmp_path, tmp_path / "out")

@@ -1,0 +1,86 @@
+"""An engine and the files of a checkout in, the line of facts of each file out: one run from start to end."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+from codenib.core.errors import ProviderError
+from codenib.core.protocols import Progress
+from codenib.navigation.engines.process import ChildProcess, Program
+
+
+class EngineRun:
+    """One run of an engine. It reads names of files from standard input and writes the line of each.
+
+    On standard error it writes `progress [[STAGE] DONE] TOTAL`, `note TEXT` and at its end `report JSON` or
+    `summary JSON`. Any other line is the reason why it fails.
+    """
+
+    def __init__(self, program: Program, group: str, progress: Progress) -> None:
+        self._program = program
+        self._stage = f"facts of {group}"
+        self._progress = progress
+        self._count = 0
+        #: What was missing without making the result worthless, such as dependencies without network.
+        self.notes: list[str] = []
+        self._report: Mapping[str, Any] | None = None
+
+    def lines(self, files: Sequence[str]) -> Iterator[bytes]:
+        """The line of each file, as the engine writes them; the engine ends with this iterator."""
+        self._count = len(files)
+        child = ChildProcess(self._program, self._understands)
+        try:
+            with suppress(BrokenPipeError):  # it ended early; its last lines say why
+                child.stdin.write("".join(f"{name}\n" for name in files).encode())
+                child.stdin.close()
+            for line in child.stdout:
+                yield line.rstrip(b"\n")
+            if child.wait():
+                raise child.failure()
+        finally:
+            child.close()
+
+    def report(self) -> Mapping[str, Any]:
+        """What the engine says of its result as a whole."""
+        if self._report is None:
+            raise ProviderError(f"{self._program.name} ended without its report", hint=self._program.hint)
+        return self._report
+
+    def _understands(self, line: str) -> bool:
+        word, _, rest = line.partition(" ")
+        if word == "progress":
+            *stage, done, total = rest.split() if " " in rest else (rest, self._count)
+            self._progress(": ".join([self._stage, *map(str, stage)]), int(done), int(total))
+        elif word == "note":
+            self.notes.append(rest)
+        elif word in ("report", "summary"):
+            self._report = json.loads(rest)
+        return word in ("progress", "note", "report", "summary")
+
+
+def fill_unread(
+    files: Sequence[str], reads: Callable[[str], bool], lines: Iterator[bytes], program: Program
+) -> Iterator[bytes]:
+    """The line of each file: one of `lines` where the engine reads such files, else an empty one."""
+    for name in files:
+        line = next(lines, None) if reads(name) else empty_line(name)
+        if line is None:
+            raise ProviderError(f"{program.name} gave no facts of {name}", hint=program.hint)
+        yield line
+    for _ in lines:
+        raise ProviderError(f"{program.name} gave more than one line for a file", hint=program.hint)
+
+
+def empty_line(path: str) -> bytes:
+    """The line of a file without facts."""
+    empty: dict[str, object] = {"path": path, "encoding": "utf-16", "nodes": [], "targets": [], "lists": []}
+    empty |= {"occurrences": [], "relations": []}
+    return json.dumps(empty, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def path_of(line: bytes) -> str:
+    """The path that a line begins with; the rest is not decoded."""
+    return str(json.loads(line[len(b'{"path":') : line.index(b',"encoding"')]))
