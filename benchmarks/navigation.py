@@ -17,8 +17,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
+from codenib.compiler.checkouts import exported
 from codenib.compiler.compiler import IndexCompiler, silent
-from codenib.compiler.export import exported
 from codenib.core.navigation import Position
 from codenib.core.protocols import FactBackend
 from codenib.core.views import ViewKind
@@ -29,10 +29,10 @@ from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate
 from codenib.units.languages import language_hint
+from codenib.views.graph.artifact import read_group_facts, write_graph
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.navigate import definitions, references
 from codenib.views.graph.read import GraphView
-from codenib.views.graph.view import read_made, write_graph
 
 QUESTIONS = 2000
 T = TypeVar("T")
@@ -93,7 +93,7 @@ def run(group: str, backend: FactBackend, root: Path, files: list[str]) -> None:
 
 def answers(artifact: Path) -> None:
     """Assembly, opening, and answers at random occurrences."""
-    made = read_made(artifact)
+    made = read_group_facts(artifact)
     with tempfile.TemporaryDirectory() as folder:
         cpu = time.process_time()
         write_graph(made, Path(folder))

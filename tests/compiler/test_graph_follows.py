@@ -240,7 +240,7 @@ def test_the_last_readable_facts_stay_while_a_file_does_not_parse(shop: tuple[Gi
     good = (repo.path / "shop/prices.py").read_text()
     repo.write("shop/prices.py", "def half(written:\n\n" + good)
     done = updated(workspace)
-    assert (done.held, done.broken) == (["shop/prices.py"], [])
+    assert (done.stale, done.broken) == (["shop/prices.py"], [])
     assert python_of(done).how == KEPT
     found = workspace.definition("shop/items.py:9", name="tax", provider="static")
     line = next(at for at, text in enumerate(good.split("\n"), 3) if text.startswith("def tax"))
@@ -249,12 +249,12 @@ def test_the_last_readable_facts_stay_while_a_file_does_not_parse(shop: tuple[Gi
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
 
     repo.write("shop/items.py", (repo.path / "shop/items.py").read_text().replace("tax, Price", "Price, tax"))
-    assert updated(workspace).held == ["shop/prices.py"]
+    assert updated(workspace).stale == ["shop/prices.py"]
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
 
     repo.write("shop/prices.py", "def half(written): ...\n\n" + good)
     done = updated(workspace)
-    assert (done.held, python_of(done).how) == ([], FOLLOWED)
+    assert (done.stale, python_of(done).how) == ([], FOLLOWED)
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
 
 
@@ -264,11 +264,11 @@ def test_a_committed_file_that_does_not_parse_is_read_as_far_as_it_goes(
 ) -> None:
     repo, workspace = shop
     put(repo, "shop/prices.py", PYTHON["shop/prices.py"][2])
-    assert updated(workspace).held == ["shop/prices.py"]
+    assert updated(workspace).stale == ["shop/prices.py"]
     repo.write("shop/items.py", (repo.path / "shop/items.py").read_text() + "\nmore = 1\n")
     repo.commit()
     done = updated(workspace)
-    assert (done.held, done.broken) == ([], ["shop/prices.py"])
+    assert (done.stale, done.broken) == ([], ["shop/prices.py"])
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
 
 

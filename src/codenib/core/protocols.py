@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Protocol, runtime_checkable
@@ -10,6 +11,7 @@ from typing import Protocol, runtime_checkable
 from codenib.core.facts import WireNode
 from codenib.core.reranking import RerankerIdentity
 from codenib.core.source import BlobUnits, Delta, SourceFile, SourceSnapshot
+from codenib.core.surfaces import ChangedNames
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 
 
@@ -144,12 +146,31 @@ class Reranker(Protocol):
 
 
 class Engine(Protocol):
-    """A backend's engine that holds a checkout and follows its edits."""
+    """A backend's engine that reads a checkout and stays while the checkout is edited."""
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        """`files` are there now; `changed` are those that changed, came or went since the last time."""
+        ...
 
     @property
-    def whole(self) -> bool:
-        """Whether it keeps its own account of what an edit touches: then `differing` is what to ask."""
+    def requests(self) -> int:
+        """How many it has answered."""
         ...
+
+    @property
+    def resident_bytes(self) -> int:
+        """How much memory it takes."""
+        ...
+
+    @property
+    def alive(self) -> bool: ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class DifferenceEngine(Engine, Protocol):
+    """An engine that knows itself which files' facts an edit changes."""
 
     @property
     def settled(self) -> bool:
@@ -157,12 +178,20 @@ class Engine(Protocol):
         ...
 
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[Mapping[str, bytes], frozenset[str]]:
-        """The lines that differ from those given last, or all; and the files whose lines do not."""
+        """The lines that differ from those given last (`anew`: all lines); and the files with equal lines."""
         ...
 
-    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
-        """`files` are there now; `changed` are those that changed, came or went since the last time."""
-        ...
+
+@runtime_checkable
+class SurfaceEngine(Engine, Protocol):
+    """An engine that answers for single files; what an edit changes is found by comparing files' surfaces.
+
+    A surface is what other files see of a file: a digest of each name's type. Equal digests before and after
+    an edit leave all other files' facts as they are.
+    """
+
+    @property
+    def rules(self) -> SurfaceRules: ...
 
     def lines(
         self, paths: Sequence[str], within: Mapping[str, Sequence[tuple[int, int]]] | None = None
@@ -182,60 +211,61 @@ class Engine(Protocol):
         paths: Sequence[str],
         touched: Sequence[str] = (),
         entries: Mapping[str, Sequence[str]] | None = None,
-        held: Sequence[str] = (),
+        implicit: Sequence[str] = (),
     ) -> Mapping[str, Mapping[str, str]]:
-        """What other files see of each: a digest by name. Equal digests leave all other files' facts alone.
+        """The digest of each name of each file.
 
-        Where a function's body shows through, it counts as changed when it has a name of `touched`, and a
-        name whose type has a class of `held` does.
-        Of a file in `entries` only these names, with the names around them (`Class.method`), are looked at.
+        Where a function's type follows from its body, it counts as changed when the body has a name of
+        `touched`; a name whose type has a class of `implicit` counts as changed too. Of a file in `entries`
+        only these names are looked at, with the names around them (`Class.method`).
         """
         ...
 
     def imports(self, paths: Sequence[str]) -> Mapping[str, list[str]]:
-        """What each imports, where the project's configuration leaves files out; else nothing."""
+        """What each file imports, where the project's configuration excludes files; else nothing."""
         ...
 
-    def apart(self) -> frozenset[str]:
-        """Of the files that the project's configuration leaves out, those that it imports all the same."""
+    def imported_exclusions(self) -> frozenset[str]:
+        """Of the files that the project's configuration excludes, those that it imports all the same."""
         ...
+
+
+class SurfaceRules(Protocol):
+    """What one language says about names in source text, for engines whose surfaces are compared."""
 
     @property
-    def requests(self) -> int:
-        """How many it has answered."""
+    def self_references(self) -> frozenset[str]:
+        """Words by which the code of a class refers to it or to its construction."""
         ...
 
-    @property
-    def resident_bytes(self) -> int:
-        """What it holds in memory."""
+    def compare(
+        self,
+        before: Mapping[str, Mapping[str, str]],
+        after: Mapping[str, Mapping[str, str]],
+        subclasses: Callable[[str], Collection[str]],
+    ) -> ChangedNames:
+        """The names that differ between surfaces; `subclasses` gives a class's name and those below it."""
         ...
 
-    @property
-    def alive(self) -> bool: ...
+    def keyword_arguments(self, names: Collection[str]) -> re.Pattern[bytes] | None:
+        """What finds a call that passes one of these parameters by name; None when there are no names."""
+        ...
 
-    def close(self) -> None: ...
+    def module_name(self, path: str) -> str:
+        """The last part of the name by which other files import a file."""
+        ...
+
+    def may_import_unnamed(self, path: str, text: bytes, module: str) -> bool:
+        """Whether the file `path` with this `text` may import from `module` without writing its name."""
+        ...
+
+    def imports_all_names(self, text: bytes) -> bool:
+        """Whether a file takes every name of some module."""
+        ...
 
 
 @runtime_checkable
-class KnowingBackend(FactBackend, Protocol):
-    """A backend that knows what its engine reads beside sources."""
-
-    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
-        """Why a change of this file is more than the engine can follow; empty when it is not."""
-        ...
-
-
-@runtime_checkable
-class RereadingBackend(KnowingBackend, Protocol):
-    """A backend whose engine follows changes of other files than sources too."""
-
-    def rereads(self, path: str) -> bool:
-        """Whether the engine looks at this file again by itself, so that a change of it is to be followed."""
-        ...
-
-
-@runtime_checkable
-class FollowingBackend(KnowingBackend, Protocol):
+class ResidentBackend(FactBackend, Protocol):
     """A backend whose engine can stay and follow edits."""
 
     @property
@@ -248,6 +278,15 @@ class FollowingBackend(KnowingBackend, Protocol):
         """What an update that was followed may miss; empty when nothing is known of."""
         ...
 
-    def engine(self, root: Path, *, trusted: bool) -> Engine:
+    @property
+    def reread_files(self) -> frozenset[str]:
+        """Names of files other than sources that the engine reads again by itself when they change."""
+        ...
+
+    def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
+        """Why a change of this file is more than the engine can follow; empty when it is not."""
+        ...
+
+    def engine(self, root: Path, *, trusted: bool) -> DifferenceEngine | SurfaceEngine:
         """Start the engine on the checkout at `root`; `sync` comes first."""
         ...

@@ -9,12 +9,11 @@ from tests.views.graph.facts.test_bind import bound, sources
 from tests.views.graph.toy import expected, words
 
 from codenib.core.navigation import Position
+from codenib.views.graph.artifact import GroupFacts, GroupOrigin, write_graph
 from codenib.views.graph.facts.bind import Binder
-from codenib.views.graph.facts.groups import Made
 from codenib.views.graph.navigate import definitions, enclosing_node, location_of, occurrence_at, references
-from codenib.views.graph.read import GraphView, GroupFacts
+from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import resolve, search
-from codenib.views.graph.view import write_graph
 from codenib.views.graph.walk import children, edges_of, overrides, shortest, subtypes, walk
 
 
@@ -22,7 +21,7 @@ def view_of(texts: dict[str, str], folder: Path) -> GraphView:
     (folder / "in").mkdir(parents=True)
     (folder / "out").mkdir()
     facts = bound(texts, folder / "in")
-    write_graph([Made(GroupFacts("toy", "toy 1", len(facts), True), tuple(facts))], folder / "out")
+    write_graph([GroupFacts(GroupOrigin("toy", "toy 1", len(facts), True), tuple(facts))], folder / "out")
     return GraphView(folder / "out")
 
 
@@ -88,7 +87,7 @@ def scopes(folder: Path) -> GraphView:
     binder.add(json.dumps(line).encode())
     folder.mkdir(exist_ok=True)
     facts = tuple(binder.bind())
-    write_graph([Made(GroupFacts("toy", "toy 1", 1, True), facts)], folder)
+    write_graph([GroupFacts(GroupOrigin("toy", "toy 1", 1, True), facts)], folder)
     return GraphView(folder)
 
 

@@ -12,9 +12,10 @@ from codenib.compiler.compiler import silent
 from codenib.core.errors import CannotMaintain
 from codenib.core.source import Delta, SourceFile, SourceSnapshot
 from codenib.navigation.syntactic.backend import SyntacticBackend
+from codenib.views.graph.artifact import read_group_facts
 from codenib.views.graph.profile import Makers
 from codenib.views.graph.read import GraphView
-from codenib.views.graph.view import GraphViewBuilder, read_made
+from codenib.views.graph.view import GraphViewBuilder
 
 TEXTS = {"a.py": "def load\nload()\n", "b.py": "load()\n", "c.rb": "def helper\nend\n", "d.md": "# load\n"}
 
@@ -77,7 +78,9 @@ def test_a_change_of_prose_takes_the_facts_over_and_one_of_code_is_declined(tmp_
     prose = Delta("x", "y", changed=(SourceFile("d.md", "new"),))
     made.maintain(tmp_path / "one", prose, Sources(), tmp_path / "two")
     assert backend.runs == 1
-    assert [m.about for m in read_made(tmp_path / "one")] == [m.about for m in read_made(tmp_path / "two")]
+    assert [group.origin for group in read_group_facts(tmp_path / "one")] == [
+        group.origin for group in read_group_facts(tmp_path / "two")
+    ]
     with pytest.raises(CannotMaintain):
         made.maintain(tmp_path / "one", Delta("x", "y", removed=("a.py",)), Sources(), tmp_path / "two")
 

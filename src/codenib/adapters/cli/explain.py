@@ -23,7 +23,7 @@ def print_update(update: GraphUpdate | None) -> None:
     for path in update.broken:
         broken = click.style("does not parse", fg="yellow")
         click.echo(f"  {path} {broken}: its facts are what the engine reads of it")
-    for path in update.held:
+    for path in update.stale:
         broken = click.style("does not parse", fg="yellow")
         click.echo(f"  {path} {broken}: its facts stay those of its last readable text")
 

@@ -52,6 +52,7 @@ class CppBackend:
     languages = frozenset({"c", "cpp"})
     stays = True
     caveat = ""
+    reread_files: frozenset[str] = frozenset()
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools

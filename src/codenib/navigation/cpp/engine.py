@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import tempfile
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import msgspec
 
 from codenib.core.errors import CannotMaintain
-from codenib.core.facts import WireNode
 from codenib.navigation.cpp.clangd.answers import FileAnswers
 from codenib.navigation.cpp.clangd.index import BackgroundIndex
 from codenib.navigation.cpp.clangd.normalize import AnswerNormalizer
@@ -29,7 +28,6 @@ from codenib.navigation.cpp.index_diff import IndexDiff, differing_files, identi
 from codenib.navigation.cpp.reuse import AnswerReuse, HeaderEdits, keywords
 from codenib.navigation.tools.locate import ExternalTool
 
-Ranges = Mapping[str, Sequence[tuple[int, int]]]
 #: Done and total.
 Note = Callable[[int, int], None]
 #: Raises where the database does not fit the checkout.
@@ -56,8 +54,6 @@ class _State:
 
 class CppEngine:
     """Follows the edits of one checkout."""
-
-    whole = True
 
     def __init__(
         self, tool: ExternalTool, root: Path, check: Check, *, trusted: bool, note: Note | None = None
@@ -105,27 +101,6 @@ class CppEngine:
             made |= {path: self._line(self._state, path) for path in paths if path not in made}
         found = {path: made[path] for path in paths if path in made}
         return found, frozenset(path for path in paths if path not in made)
-
-    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
-        yield from self.differing(paths, anew=True)[0].values()
-
-    def nodes(self, paths: Sequence[str]) -> dict[str, list[WireNode]]:
-        return {}
-
-    def surfaces(
-        self,
-        paths: Sequence[str],
-        touched: Sequence[str] = (),
-        entries: Mapping[str, Sequence[str]] | None = None,
-        held: Sequence[str] = (),
-    ) -> dict[str, Mapping[str, str]]:
-        return {}
-
-    def imports(self, paths: Sequence[str]) -> dict[str, list[str]]:
-        return {}
-
-    def apart(self) -> frozenset[str]:
-        return frozenset()
 
     def close(self) -> None:
         """Let go of everything."""

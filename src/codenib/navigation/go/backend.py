@@ -23,7 +23,6 @@ _FETCH = "go mod download"
 _SILENT = 0.1
 _MISSING = 0.1
 _ASK_S = 20.0
-_BUILD = frozenset({"go.mod", "go.sum", "go.work", "go.work.sum", "modules.txt"})
 _COMPILED = (".s", ".S", ".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".syso")
 # What else of the environment decides which files and packages the build consists of.
 _SETTINGS = ("GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOFLAGS")
@@ -36,6 +35,8 @@ class GoBackend:
     languages = frozenset({"go"})
     stays = True
     caveat = ""
+    #: The engine asks the go command again when modules or their versions are others.
+    reread_files = frozenset({"go.mod", "go.sum", "go.work", "go.work.sum", "modules.txt"})
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -74,15 +75,9 @@ class GoBackend:
         """What is compiled beside Go decides what the build consists of."""
         return f"{path} decides what is built" if path.endswith(_COMPILED) else ""
 
-    def rereads(self, path: str) -> bool:
-        """The engine asks the go command again when modules or their versions are others."""
-        return path.rpartition("/")[2] in _BUILD
-
 
 class GoEngine(ResidentEngine):
     """The resident engine. It checks what depends on an edit again, and gives the lines that differ."""
-
-    whole = True
 
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
         fresh: dict[str, bytes] = {}

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
+import msgspec
+
+from codenib.core.facts import WireNode
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
-from codenib.navigation.engines.resident import Ranges, ResidentEngine
+from codenib.navigation.engines.resident import ResidentEngine
 from codenib.navigation.engines.run import EngineRun, fill_unread
 from codenib.navigation.engines.scripts import script_command, script_version
+from codenib.navigation.python.surface import PythonSurfaceRules
 from codenib.navigation.tools.locate import Toolbox
 
 _ENGINE = Path(__file__).parent / "engine"
@@ -21,6 +26,7 @@ _INSTALL = "codenib tools install python"
 # is for the collector, which had a tenth of the time in a profile; its gain was not measured alone.
 _FLAGS = ("--max-old-space-size=3400", "--max-semi-space-size=48")
 _READ = (".py", ".pyi")
+Ranges = Mapping[str, Sequence[tuple[int, int]]]
 _CONFIGURATION = frozenset({"pyrightconfig.json", "py.typed", "__builtins__.pyi", "baseline.json"})
 
 
@@ -31,6 +37,7 @@ class PythonBackend:
     languages = frozenset({"python"})
     stays = False
     caveat = ""
+    reread_files: frozenset[str] = frozenset()
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -78,21 +85,43 @@ class PythonBackend:
 class PythonEngine(ResidentEngine):
     """The resident engine; files that it does not read, such as .pyx, have no facts."""
 
+    rules = PythonSurfaceRules()
+
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
         super().sync([path for path in files if _is_read(path)], [path for path in changed if _is_read(path)])
 
     def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
-        lines = super().lines([path for path in paths if _is_read(path)], within)
+        """The line of facts of each; of a file in `within` only with the names on these lines."""
+        read = [path for path in paths if _is_read(path)]
+        lines = self._ask({"lines": read, "within": dict(within or {})})
         yield from fill_unread(paths, _is_read, lines, self.program)
+
+    def nodes(self, paths: Sequence[str]) -> dict[str, list[WireNode]]:
+        """The declarations of each file, as its line has them."""
+        rows = (json.loads(line) for line in self._ask({"nodes": list(paths)}))
+        return {row["file"]: msgspec.convert(row["nodes"], list[WireNode]) for row in rows}
 
     def surfaces(
         self,
         paths: Sequence[str],
         touched: Sequence[str] = (),
         entries: Mapping[str, Sequence[str]] | None = None,
-        held: Sequence[str] = (),
+        implicit: Sequence[str] = (),
     ) -> dict[str, Mapping[str, str]]:
-        return super().surfaces([path for path in paths if _is_read(path)], touched, entries, held)
+        """What others see of each file, by name; a name in `touched` means something else than before."""
+        request: dict[str, object] = {"surfaces": [path for path in paths if _is_read(path)]}
+        request |= {"touched": list(touched), "entries": dict(entries or {}), "held": list(implicit)}
+        rows = (json.loads(line) for line in self._ask(request))
+        return {row["file"]: row["surface"] for row in rows}
+
+    def imports(self, paths: Sequence[str]) -> dict[str, list[str]]:
+        """What each imports, where the project's configuration excludes files; else nothing."""
+        rows = (json.loads(line) for line in self._ask({"imports": list(paths)}))
+        return {row["file"]: row["imports"] for row in rows}
+
+    def imported_exclusions(self) -> frozenset[str]:
+        """Of the files that the project's configuration excludes, those that it imports all the same."""
+        return frozenset(path for line in self._ask({"apart": True}) for path in json.loads(line)["apart"])
 
 
 def _is_read(path: str) -> bool:

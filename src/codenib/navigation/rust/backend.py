@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
-from codenib.navigation.engines.resident import Ranges, ResidentEngine
+from codenib.navigation.engines.resident import ResidentEngine
 from codenib.navigation.engines.run import EngineRun
 from codenib.navigation.rust.setup import (
     compiler_version,
@@ -27,7 +28,6 @@ _INSTALL = "codenib tools install rust"
 # An engine that panics in one place of a thousand still says nearly all; more is a broken result.
 _FAILURES = 0.01
 _SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json"})
-_MANIFESTS = frozenset({"Cargo.toml", "Cargo.lock"})
 
 
 class RustBackend:
@@ -37,6 +37,8 @@ class RustBackend:
     languages = frozenset({"rust"})
     stays = True
     caveat = ""
+    #: The engine asks Cargo again when a manifest is another.
+    reread_files = frozenset({"Cargo.toml", "Cargo.lock"})
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -91,20 +93,15 @@ class RustBackend:
             return f"{path} decides what is built"
         return ""
 
-    def rereads(self, path: str) -> bool:
-        """The engine asks Cargo again when a manifest is another."""
-        return path.rpartition("/")[2] in _MANIFESTS
-
 
 class RustEngine(ResidentEngine):
     """The resident engine. It keeps what still holds after an edit, so all files are asked each time."""
-
-    whole = True
 
     def __init__(self, program: Program, built: Path | None) -> None:
         """`built` is the checkout where build scripts and procedural macros run: a new engine builds them."""
         self._built = built
         self._started = False
+        self._digests: dict[str, bytes] = {}
         super().__init__(program)
 
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
@@ -115,10 +112,19 @@ class RustEngine(ResidentEngine):
         super().sync(files, changed)
         self._started = True
 
-    def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
+    def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
+        """All lines are asked for; their digests say which are those of the last time."""
+        lines = dict(zip(paths, self._lines(paths), strict=True))
+        digests = {path: hashlib.sha256(line).digest() for path, line in lines.items()}
+        same = () if anew else (path for path in paths if digests[path] == self._digests.get(path))
+        equal = frozenset(same)
+        self._digests, self.settled = digests, True
+        return {path: line for path, line in lines.items() if path not in equal}, equal
+
+    def _lines(self, paths: Sequence[str]) -> Iterator[bytes]:
         summary: dict[str, int] = {}
         count = 0
-        for line in super().lines(paths):
+        for line in self._ask({"lines": list(paths), "within": {}}):
             if line.startswith(b'{"summary"'):
                 summary = json.loads(line)["summary"]
                 continue

@@ -39,6 +39,7 @@ class TypeScriptBackend:
     languages = frozenset({"typescript", "tsx", "javascript"})
     stays = True
     caveat = "types that two files share by structure alone"
+    reread_files: frozenset[str] = frozenset()
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -77,8 +78,6 @@ class TypeScriptBackend:
 
 class TypeScriptEngine(ResidentEngine):
     """The resident engine. It asks what an edit reaches again, and gives the lines that differ."""
-
-    whole = True
 
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
         super().sync([name for name in files if _is_read(name)], [name for name in changed if _is_read(name)])

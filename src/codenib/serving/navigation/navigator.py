@@ -236,11 +236,11 @@ def _ask_static(
 
 def _unreadable(pinned: PinnedSnapshot, paths: Sequence[str]) -> str:
     """What to say when an answer comes from the last readable text of files that do not parse now."""
-    if not pinned.graph.about.held:
+    if not pinned.graph.about.stale:
         return ""
-    from codenib.views.graph.maintenance.broken import describe
+    from codenib.views.graph.maintenance.stale_syntax import describe
 
-    return describe(sorted(pinned.graph.about.held.keys() & set(paths)))
+    return describe(sorted(pinned.graph.about.stale.keys() & set(paths)))
 
 
 def _no_facts(pinned: PinnedSnapshot, path: str) -> str:

@@ -13,7 +13,7 @@ from codenib.core.facts import EdgeKind
 from codenib.core.navigation import Position
 from codenib.core.requests import NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
-from codenib.views.graph.maintenance.broken import describe as describe_held
+from codenib.views.graph.maintenance.stale_syntax import describe as describe_stale
 from codenib.views.graph.navigate import enclosing_node, extent_of, locate, occurrence_at
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import search
@@ -152,7 +152,7 @@ def _answer(
                 source=edge.source, to=edge.to, kind=edge.kind.label, path=path, line=line, often=edge.often
             )
     notes = [f"{each.group}: {each.error}" for each in view.about.groups if each.error]
-    notes += [describe_held(sorted(view.about.held))] if view.about.held else []
+    notes += [describe_stale(sorted(view.about.stale))] if view.about.stale else []
     return GraphAnswer(
         symbols=tuple(symbols),
         edges=tuple(merged.values()),

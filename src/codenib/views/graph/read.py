@@ -6,44 +6,14 @@ from bisect import bisect_left
 from functools import cached_property
 from pathlib import Path
 
-import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
 from codenib.core.facts import NodeFlag, NodeKind
+from codenib.views.graph.artifact import FORMAT, REBUILD, read_graph_file
 from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
 from codenib.views.graph.strings import Strings
-
-FORMAT = 1
-_REPAIR = "codenib index --views graph --rebuild"
-
-
-class GroupFacts(msgspec.Struct):
-    """How the files of one language group got into the graph; `resolved` is false for a syntactic graph."""
-
-    group: str
-    backend: str
-    files: int
-    resolved: bool
-    error: str = ""
-
-
-class GraphFile(msgspec.Struct):
-    """`graph.json`: what the artifact holds."""
-
-    format: int
-    groups: list[GroupFacts]
-    counts: dict[str, int]
-    held: dict[str, str] = {}  # files that do not parse, with the digest of the text that their facts are of
-
-
-def read_held(folder: Path) -> dict[str, str]:
-    """The files of an artifact whose facts are of an earlier text."""
-    try:
-        return msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile).held
-    except (OSError, msgspec.DecodeError) as error:
-        raise StateError(f"the graph view cannot be read: {error}", hint=_REPAIR) from error
 
 
 class GraphView:
@@ -51,12 +21,9 @@ class GraphView:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
-        try:
-            self.about = msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
-        except (OSError, msgspec.DecodeError) as error:
-            raise StateError(f"the graph view cannot be read: {error}", hint=_REPAIR) from error
+        self.about = read_graph_file(folder)
         if self.about.format != FORMAT:
-            raise StateError(f"the graph view has format {self.about.format}", hint=_REPAIR)
+            raise StateError(f"the graph view has format {self.about.format}", hint=REBUILD)
         self.names = Strings(folder, "names")
         self.outside = Strings(folder, "outside")
         self.groups = list(Strings(folder, "groups"))
@@ -159,7 +126,7 @@ class GraphView:
         try:
             found = np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError) as error:
-            raise StateError(f"the graph view is damaged: {error}", hint=_REPAIR) from error
+            raise StateError(f"the graph view is damaged: {error}", hint=REBUILD) from error
         return np.asarray(found)
 
 

@@ -51,7 +51,7 @@ def test_edits_are_answered_from_the_graph_that_the_updater_publishes(shop: GitR
             assert [(each.path, each.line) for each in answer.symbols[1:]] == [("use.py", 1)]
             found = workspace.definition("use.py:3", name="pier")
             assert (found.provider, [place.line for place in found.locations]) == ("static", [turn + 1])
-        assert workspace._compiler.graph._workshop.running == 0
+        assert workspace._compiler.graph._pool.running == 0
         updater.stdin.close()
         assert updater.wait(60) == 1
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from tests.views.graph.sample import facts_of
 
 from codenib.views.graph.facts.canonical import canonical
-from codenib.views.graph.maintenance.classify import Edit, bodies
+from codenib.views.graph.maintenance.bodies import bodies
 from codenib.views.graph.maintenance.repair import plan_repair, repaired
+from codenib.views.graph.maintenance.text_edit import TextEdit
 
 BODIES = [
     "    return 1",
@@ -35,7 +36,7 @@ def test_a_repaired_file_has_the_facts_of_one_that_was_asked_as_a_whole(
     before: list[tuple[str, str]], after: list[tuple[str, str]]
 ) -> None:
     old, new = (facts_of("a.py", text_of(functions)) for functions in (before, after))
-    edit = Edit(text_of(before).encode(), text_of(after).encode())
+    edit = TextEdit(text_of(before).encode(), text_of(after).encode())
     declared = set(old.identities) ^ set(new.identities)
     changed = {name.partition("#")[2].partition(":")[0].rpartition(".")[2] for name in declared}
     # A body that writes a name which came or went is asked for again.
@@ -53,7 +54,7 @@ def test_a_repaired_file_has_the_facts_of_one_that_was_asked_as_a_whole(
 
 def test_a_file_of_a_few_lines_is_not_worth_a_repair() -> None:
     old, new = "def a():\n    return 1\n", "def a():\n    return 2\n"
-    edit = Edit(old.encode(), new.encode())
+    edit = TextEdit(old.encode(), new.encode())
     plan = plan_repair(edit, bodies(facts_of("a.py", old)), bodies(facts_of("a.py", new)), lambda _: True)
     assert plan is None
 

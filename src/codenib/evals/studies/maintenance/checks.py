@@ -16,9 +16,9 @@ from codenib.core.views import ViewKind
 from codenib.evals.metrics.scoring import Place, VectorCheck, check_graph
 from codenib.evals.runs import Record
 from codenib.views.dense.store import CodeVectorStore
+from codenib.views.graph.artifact import read_group_facts
 from codenib.views.graph.navigate import Found, definitions, references
 from codenib.views.graph.read import GraphView
-from codenib.views.graph.view import read_made
 
 REPLAYED = 60  # requests per transition, evenly over the occurrences of the changed files
 NEIGHBOURS = 20  # vectors that are searched for in both views
@@ -63,7 +63,7 @@ def _graph(maintained: Path, rebuilt: Path, changed: Collection[str]) -> Record:
 
 def _facts(artifact: Path) -> Iterator[tuple[str, str, str]]:
     """Declarations, occurrences and relations of every file, each once as plain text."""
-    for group in read_made(artifact):
+    for group in read_group_facts(artifact):
         for facts in group.facts:
             names = ("node", "occurrence", "relation")
             lists = [facts.list_items[a:b].tolist() for a, b in pairwise(facts.list_ptr.tolist())]

@@ -18,7 +18,7 @@ from codenib.evals.reports.drawing import canvas, plain_ticks, strip
 from codenib.evals.reports.report import Report, seconds, table
 from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.maintenance.measure import Chain, walk
-from codenib.views.graph.maintenance.follow import Arm
+from codenib.views.graph.maintenance.group_edit import RepairLevel
 
 _SHARE = 5  # updates that share the start of an engine, as in the paper
 _TEXT_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE)
@@ -50,7 +50,7 @@ def command(common: StudyOptions, graph: bool, arms: bool) -> None:
         except InputError as error:
             lacking.append(error.message)
             continue
-        further: tuple[Arm, ...] = ("file",) if graph and arms else ()
+        further: tuple[RepairLevel, ...] = ("file",) if graph and arms else ()
         walk(run, Chain(steps, clone, views, further), common.note)
     records = list(run.records("transition"))
     for each in records:

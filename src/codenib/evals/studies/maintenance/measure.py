@@ -21,7 +21,7 @@ from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import locate
-from codenib.views.graph.maintenance.follow import Arm
+from codenib.views.graph.maintenance.group_edit import RepairLevel
 from codenib.views.graph.maintenance.update import read_update
 
 Note = Callable[[str], None]
@@ -37,7 +37,7 @@ class Chain:
     steps: Sequence[Transition]
     clone: Path
     views: Sequence[ViewKind]
-    arms: Sequence[Arm] = ()
+    arms: Sequence[RepairLevel] = ()
 
     def record_keys(self) -> Iterator[str]:
         """The record of each transition, view and arm."""
@@ -71,7 +71,7 @@ def walk(run: StudyRun, chain: Chain, note: Note) -> None:
         for arm in chain.arms:
             state = Path(folder) / f"maintained-{arm}"
             sides.append(Side(_compiler(chain.clone, state), (ViewKind.GRAPH,), arm))
-            sides[-1].compiler.graph.arm = arm
+            sides[-1].compiler.graph.repair_level = arm
         try:
             last = ""
             for step in chain.steps:

@@ -8,11 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
-from codenib.core.protocols import FactBackend, FollowingBackend, Progress
+from codenib.core.protocols import DifferenceEngine, FactBackend, Progress, ResidentBackend
+from codenib.views.graph.artifact import GroupFacts
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
-from codenib.views.graph.facts.groups import Made
 from codenib.views.graph.profile import Makers, identify
 
 
@@ -26,7 +26,7 @@ class Audited:
 
 
 def audit(
-    makers: Makers, root: Path, made: Sequence[Made], *, sample: int, seed: int, progress: Progress
+    makers: Makers, root: Path, groups: Sequence[GroupFacts], *, sample: int, seed: int, progress: Progress
 ) -> list[Audited]:
     """Ask new engines over the checkout at `root` for `sample` files of each group, and compare.
 
@@ -35,10 +35,10 @@ def audit(
     """
     found = []
     chance = random.Random(seed)
-    for group in made:
-        backends = makers.backends.get(group.about.group, ())
-        backend = next((each for each in backends if identify(each) == group.about.backend), None)
-        if not group.about.resolved or backend is None or not group.facts:
+    for group in groups:
+        backends = makers.backends.get(group.origin.group, ())
+        backend = next((each for each in backends if identify(each) == group.origin.backend), None)
+        if not group.origin.resolved or backend is None or not group.facts:
             continue
         known = {facts.path: facts for facts in group.facts}
         anchored = any(facts.has_anchors for facts in group.facts)
@@ -46,7 +46,7 @@ def audit(
         wanted = sorted(chance.sample(sorted(known), count))
         again = _again(makers, backend, root, known, wanted, progress)
         wrong = [path for path, facts in again.items() if facts.plain() != known[path].plain()]
-        found.append(Audited(group.about.group, len(again), tuple(sorted(wrong))))
+        found.append(Audited(group.origin.group, len(again), tuple(sorted(wrong))))
     return found
 
 
@@ -60,13 +60,13 @@ def _again(
 ) -> dict[str, FileFacts]:
     """The facts of the wanted files, or of all, by an engine of their own."""
     files = sorted(known)
-    if not isinstance(backend, FollowingBackend):
+    if not isinstance(backend, ResidentBackend):
         lines = list(backend.produce(root, files, progress, trusted=makers.trusted))
         wanted = files
     else:
         with closing(backend.engine(root, trusted=makers.trusted)) as engine:
             engine.sync(files, files)
-            if engine.whole:
+            if isinstance(engine, DifferenceEngine):
                 wanted = files
                 lines = list(engine.differing(files, anew=True)[0].values())
             else:

@@ -1,9 +1,6 @@
 """The facts of a group before an edit in; who depends on whom, and who writes which names, out. Pure.
 
-A file depends on those that its facts name, and on those that they depend on. What differs between two
-surfaces is put into names here (`Shown`): a name that means something else, a name that a module imports
-otherwise, or a class whose values are used otherwise without a name being written (by operators, through its
-bases, as a protocol asks): that concerns every name whose type has the class.
+A file depends on those that its facts name, and on those that they depend on.
 """
 
 from __future__ import annotations
@@ -11,120 +8,26 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import PurePosixPath
 
 from codenib.core.facts import RELATIONS
+from codenib.core.protocols import SurfaceRules
+from codenib.core.surfaces import ChangedNames
 from codenib.views.graph.facts.file import OUTSIDE, FileFacts
 
 _WORD = re.compile(r"[^\W\d]\w*")
-_CLASS = "(class)"  # ends the entry of a class's bases, type parameters and the like
-_IMPORT = "(import)"  # ends the entry of a name that a module imports
-_SHAPE = "(shape)"  # ends that of a member whose name protocols ask for
-_MADE = "__init__"
-_ITSELF = frozenset({"self", "cls", "super", _MADE})
-# Every object has these, with one meaning for types: no operator or statement asks for their own.
-_PLAIN = frozenset(
-    f"__{name}__"
-    for name in (
-        "repr", "str", "format", "doc", "del", "sizeof", "dir", "getstate", "setstate", "reduce", "reduce_ex",
-        "getnewargs", "getnewargs_ex", "module", "qualname",
-    )
-)  # fmt: skip
-
-
-@dataclass
-class Shown:
-    """How the surfaces of files differ."""
-
-    names: set[str] = field(default_factory=set)
-    made: set[str] = field(default_factory=set)  # classes that are made in another way
-    held: set[str] = field(default_factory=set)  # classes whose values are used in another way, unwritten
-    keywords: set[str] = field(default_factory=set)  # parameters, for who makes a class without writing it
-    imports: dict[str, set[str]] = field(default_factory=dict)  # by the file that imports them
-    wide: dict[str, str] = field(default_factory=dict)  # files of which every dependent counts, and why
-
-    @property
-    def all(self) -> set[str]:
-        return self.names.union(self.made, self.held, *self.imports.values())
-
-    def __bool__(self) -> bool:
-        return bool(self.all or self.keywords or self.wide)
-
-    def __add__(self, other: Shown) -> Shown:
-        both = {path: set(names) for path, names in self.imports.items()}
-        for path, names in other.imports.items():
-            both.setdefault(path, set()).update(names)
-        return Shown(
-            self.names | other.names,
-            self.made | other.made,
-            self.held | other.held,
-            self.keywords | other.keywords,
-            both,
-            {**other.wide, **self.wide},
-        )
-
-    def __sub__(self, other: Shown) -> Shown:
-        left = {path: names - other.imports.get(path, set()) for path, names in self.imports.items()}
-        imports = {path: names for path, names in left.items() if names}
-        wide = {path: why for path, why in self.wide.items() if path not in other.wide}
-        return Shown(
-            self.names - other.names,
-            self.made - other.made,
-            self.held - other.held,
-            self.keywords - other.keywords,
-            imports,
-            wide,
-        )
-
-
-def changed_names(
-    before: Mapping[str, Mapping[str, str]],
-    after: Mapping[str, Mapping[str, str]],
-    subclasses: Callable[[str], Collection[str]],
-) -> Shown:
-    """The names that differ between surfaces."""
-    shown = Shown()
-    for path in sorted(before.keys() | after.keys()):
-        old, new = before.get(path, {}), after.get(path, {})
-        for entry in sorted(old.keys() | new.keys()):
-            if old.get(entry) == new.get(entry):
-                continue
-            chain, _, mark = entry.partition(" ")
-            owner, _, last = chain.rpartition(".")
-            if mark == _IMPORT:
-                shown.imports.setdefault(path, set()).add(last)
-                continue
-            if last == _MADE and not mark:
-                shown.made.update(subclasses(owner.rpartition(".")[2]))
-                continue
-            if owner.endswith(f".{_MADE}"):  # a parameter: who makes such a thing may write its name
-                if _stays(owner.rpartition(".")[0], old, new):
-                    shown.keywords.add(last)
-                continue
-            shown.names.add(last)
-            kind = chain if mark == _CLASS else owner
-            special = last.startswith("__") and last.endswith("__") and last not in _PLAIN
-            if not owner and special and mark != _CLASS:
-                shown.wide[path] = f"depends on {path}, where {chain} changed"
-            elif (mark in (_CLASS, _SHAPE) or (owner and special)) and _stays(kind, old, new):
-                shown.held.update(subclasses(kind.rpartition(".")[2]))
-    return shown
-
-
-def _stays(chain: str, old: Mapping[str, str], new: Mapping[str, str]) -> bool:
-    """Whether a class is in both surfaces; of one that came or went, names whose types have it tell."""
-    return f"{chain} {_CLASS}" in old and f"{chain} {_CLASS}" in new
 
 
 class Dependents:
-    """Who depends on whom, before the edit and, as far as files were derived, after it."""
+    """Who depends on whom, before the edit and, as far as files were derived again, after it."""
 
-    def __init__(self, old: Mapping[str, FileFacts], read: Callable[[str], bytes]) -> None:
+    def __init__(
+        self, old: Mapping[str, FileFacts], read: Callable[[str], bytes], rules: SurfaceRules
+    ) -> None:
         """`read`: the text of a file after the edit."""
         self._old = old
         self._read = read
+        self._rules = rules
         self._texts: dict[str, bytes] = {}
         self._heirs: dict[str, set[str]] = defaultdict(set)
 
@@ -144,13 +47,13 @@ class Dependents:
         return users
 
     def subclasses(self, name: str) -> set[str]:
-        """The names of the classes that inherit from one of this name, directly or not."""
+        """The names of the classes that inherit from one of this name, directly or not; with this name."""
         if not self._heirs:
             inherit = RELATIONS.index("inherit")
             for each in self._old.values():
                 for kind, source, to in each.relations.tolist():
                     if kind == inherit:
-                        self._heirs[_last(each, to)].add(_last(each, source))
+                        self._heirs[_last_name(each, to)].add(_last_name(each, source))
         found, left = {name}, [name]
         while left:
             for heir in self._heirs.get(left.pop(), ()):
@@ -160,27 +63,27 @@ class Dependents:
         return found
 
     def mention(self, path: str, names: Collection[str]) -> str:
-        """One of the names that a file writes."""
+        """One of the names that a file writes; empty when it writes none."""
         data = self.text(path)
         if not any(name.encode() in data for name in names):
             return ""
         return min(words(data).intersection(names), default="")
 
-    def lines_with(self, path: str, shown: Shown) -> set[int]:
+    def lines_with(self, path: str, changed: ChangedNames) -> set[int]:
         """The lines on which a file writes what means something else."""
-        writes = self.writer(path, shown)
+        writes = self.writer(path, changed)
         data = self.text(path)
         return {at for at, line in enumerate(data.split(b"\n")) if writes(line)} if writes(data) else set()
 
-    def writer(self, path: str, shown: Shown) -> Callable[[bytes], bool]:
+    def writer(self, path: str, changed: ChangedNames) -> Callable[[bytes], bool]:
         """Whether a part of a file writes what means something else.
 
-        Where classes are used or made otherwise, their own methods and those of subclasses may name them by
+        Where classes are used or constructed otherwise, the methods of these classes may refer to them by
         `self` and the like, and other classes in the file may be subclasses that came with the edit.
         """
-        own = shown.made | shown.held
-        names = shown.all | (_ITSELF if own and self.mention(path, own) else set())
-        keyword = keyword_of(shown.keywords)
+        own = changed.constructed | changed.implicit
+        names = changed.all | (self._rules.self_references if own and self.mention(path, own) else set())
+        keyword = self._rules.keyword_arguments(changed.keywords)
 
         def writes(part: bytes) -> bool:
             return not words(part).isdisjoint(names) or (keyword is not None and bool(keyword.search(part)))
@@ -211,7 +114,7 @@ class Dependents:
             for path in self.users.get(source, ())
             if path in new and (named in self._old[path].targets or named in new[path].targets)
         }
-        if any(b"import *" in self.text(path) for path in direct):
+        if any(self._rules.imports_all_names(self.text(path)) for path in direct):
             return self.of(derived, new, derived)
         return direct
 
@@ -237,22 +140,7 @@ def words(text: bytes) -> set[str]:
     return set(_WORD.findall(text.decode("utf-8", "replace")))
 
 
-def keyword_of(names: Collection[str]) -> re.Pattern[bytes] | None:
-    """What finds `name=`; None when there are no names."""
-    if not names:
-        return None
-    return re.compile(
-        rb"\b(?:" + b"|".join(re.escape(name.encode()) for name in sorted(names)) + rb")\s*=(?!=)"
-    )
-
-
-def module_stem(path: str) -> str:
-    """The name by which a module is imported: its file's, or its folder's."""
-    pure = PurePosixPath(path)
-    return pure.parent.name if pure.stem == "__init__" else pure.stem
-
-
-def _last(facts: FileFacts, target: int) -> str:
+def _last_name(facts: FileFacts, target: int) -> str:
     """The plain name of a target."""
     named = facts.targets[target]
     if isinstance(named, int):

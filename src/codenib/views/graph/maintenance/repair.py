@@ -16,7 +16,8 @@ from codenib.core.errors import CannotMaintain
 from codenib.views.graph.facts.canonical import Target, canonical, list_contents
 from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.facts.rows import OCCURRENCE
-from codenib.views.graph.maintenance.classify import Body, Edit, ranges
+from codenib.views.graph.maintenance.bodies import Body, only_moved
+from codenib.views.graph.maintenance.text_edit import TextEdit, ranges
 
 # Below this share of a file's lines that can stay, asking for the whole file costs the same.
 _LEAST = 0.3
@@ -31,32 +32,29 @@ _Row = tuple[list[int], list[tuple[Target, ...] | None]]
 class Repair:
     """Which bodies of a file stay, and which lines are asked for."""
 
-    kept: tuple[tuple[Body, Body], ...]  # before and after
-    within: tuple[tuple[int, int], ...]
+    unchanged: tuple[tuple[Body, Body], ...]  # before and after
+    within: tuple[tuple[int, int], ...]  # first and last line of each stretch
 
 
 def plan_repair(
-    edit: Edit, old: Sequence[Body], new: Sequence[Body], stays: Callable[[bytes], bool]
+    edit: TextEdit, old: Sequence[Body], new: Sequence[Body], stays: Callable[[bytes], bool]
 ) -> Repair | None:
     """What can stay; None when it is not worth it. `stays` says whether a text means what it meant before."""
     if len(edit.new) < _FEW_LINES:
         return None
     before = {body.chain: body for body in old}
-    kept = []
+    unchanged = []
     for body in new:
         was = before.get(body.chain)
-        if was is None or was.last - was.first != body.last - body.first:
+        if was is None or not only_moved(was, body, edit):
             continue
-        lines = edit.line_map[was.first : was.last + 1]
-        if np.array_equal(lines, np.arange(body.first, body.last + 1)) and stays(
-            b"\n".join(edit.new[body.first : body.last + 1])
-        ):
-            kept.append((was, body))
-    covered = {line for _, body in kept for line in range(body.first, body.last + 1)}
+        if stays(b"\n".join(edit.new[body.first : body.last + 1])):
+            unchanged.append((was, body))
+    covered = {line for _, body in unchanged for line in range(body.first, body.last + 1)}
     if len(covered) < _LEAST * len(edit.new):
         return None
     asked = [line for line in range(len(edit.new) + 1) if line not in covered]
-    return Repair(tuple(kept), tuple(ranges(asked)))
+    return Repair(tuple(unchanged), tuple(ranges(asked)))
 
 
 def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts, int]:
@@ -128,7 +126,7 @@ def _moved(old: FileFacts, part: FileFacts, repair: Repair) -> list[_Row]:
     known: dict[int, tuple[Target, ...] | None] = {-1: None}
     lines = old.occurrences["line"]
     found: list[_Row] = []
-    for was, body in repair.kept:
+    for was, body in repair.unchanged:
         shift = body.first - was.first
         chosen = old.occurrences[(lines >= was.first) & (lines <= was.last)]
         for line, column, end, end_column, roles, *lists in chosen.tolist():

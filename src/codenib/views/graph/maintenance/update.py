@@ -59,7 +59,8 @@ class GraphUpdate(msgspec.Struct):
     groups: list[GroupUpdate] = []
     symbols: list[SymbolChange] = []
     broken: list[str] = []  # files that no longer parse, of which engines read what they can
-    held: list[str] = []  # those whose last readable text engines read instead
+    #: Those whose last readable text engines read instead.
+    stale: list[str] = msgspec.field(default_factory=list, name="held")
 
     @property
     def rederived(self) -> int:

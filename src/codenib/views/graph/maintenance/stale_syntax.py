@@ -1,7 +1,7 @@
-"""Texts of a file in: whether an edit broke its syntax, and its last readable facts at today's lines out.
+"""Texts of a file in; whether an edit broke its syntax, and its last readable facts at today's lines, out.
 
-Engines go on reading that text, so that one unfinished line takes nothing from anybody. What stands on lines
-that are still there is served at their new places.
+While a file does not parse, engines go on reading its last readable text, so that one unfinished line costs
+no other file its facts. What stands on lines that are still there is served at their new places.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from codenib.units.languages import grammar_for, language_hint, parser_for
 from codenib.views.graph.facts.file import FileFacts
-from codenib.views.graph.maintenance.classify import Edit
+from codenib.views.graph.facts.rows import Ints
+from codenib.views.graph.maintenance.text_edit import TextEdit
 
 # Their grammars read all but rare code. C and C++ are not among them: macros look like errors.
 _SURE = frozenset({"python", "go", "rust", "typescript", "tsx", "javascript"})
@@ -22,25 +22,23 @@ _NODE_LINES = ("line", "end_line", "name_line")
 
 
 @dataclass(frozen=True)
-class Readable:
-    """The last readable text of a file that does not parse: its digest, and where its lines are now."""
+class StaleSyntax:
+    """A file that does not parse: the digest of its last readable text, and where that text's lines are."""
 
     digest: str
-    line_map: NDArray[np.int32]  # -1: gone
+    line_map: Ints  # -1: gone
     last: int  # the last line of the text as it is
 
+    @classmethod
+    def of(cls, digest: str, readable: bytes, now: bytes) -> StaleSyntax:
+        """Find the lines of the readable text in the text as it is."""
+        edit = TextEdit(readable, now)
+        return cls(digest, edit.line_map, len(edit.new) - 1)
 
-def held(path: str, digest: str, good: bytes, now: bytes) -> Readable | None:
-    """How a file is held at its last readable text; None when it parses as well as that."""
-    if language_hint(path) not in _SURE or not breaks_syntax(path, good, now):
-        return None
-    return moved(digest, good, now)
 
-
-def moved(digest: str, good: bytes, now: bytes) -> Readable:
-    """Where the lines of the readable text are in the text as it is."""
-    edit = Edit(good, now)
-    return Readable(digest, edit.line_map, len(edit.new) - 1)
+def can_go_stale(path: str, readable: bytes, now: bytes) -> bool:
+    """Whether a file no longer parses, and its grammar is sure enough to say so."""
+    return language_hint(path) in _SURE and breaks_syntax(path, readable, now)
 
 
 def breaks_syntax(path: str, before: bytes, after: bytes) -> bool:
@@ -48,26 +46,26 @@ def breaks_syntax(path: str, before: bytes, after: bytes) -> bool:
     return _errors(path, after) > _errors(path, before)
 
 
-def rebased(facts: FileFacts, by: Readable) -> FileFacts:
+def rebased(facts: FileFacts, stale: StaleSyntax) -> FileFacts:
     """The facts at the new lines; what stood on lines that are gone is left out, but for declarations."""
-    size = len(by.line_map)
+    size = len(stale.line_map)
     rows = facts.occurrences
     rows = rows[(rows["line"] < size) & (rows["end_line"] < size)]
-    rows["line"], rows["end_line"] = by.line_map[rows["line"]], by.line_map[rows["end_line"]]
+    rows["line"], rows["end_line"] = stale.line_map[rows["line"]], stale.line_map[rows["end_line"]]
     nodes = facts.nodes.copy()
-    nearest = np.clip(np.maximum.accumulate(by.line_map), 0, by.last)
+    nearest = np.clip(np.maximum.accumulate(stale.line_map), 0, stale.last)
     for column in _NODE_LINES:
         nodes[column] = nearest[np.minimum(nodes[column], size - 1)]
     return replace(facts, nodes=nodes, occurrences=rows[(rows["line"] >= 0) & (rows["end_line"] >= 0)])
 
 
 def describe(paths: Sequence[str]) -> str:
-    """What to say of files that are held."""
+    """What to tell the user of files that do not parse; empty when there are none."""
     if not paths:
         return ""
-    shown = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
+    named = ", ".join(paths[:3]) + (f" and {len(paths) - 3} more" if len(paths) > 3 else "")
     verb = "does" if len(paths) == 1 else "do"
-    return f"{shown} {verb} not parse now: the facts are of the last readable text"
+    return f"{named} {verb} not parse now: the facts are of the last readable text"
 
 
 def _errors(path: str, data: bytes) -> int:

@@ -25,34 +25,34 @@ def open_toy(repo: GitRepo) -> Workspace:
     return Workspace(repo.path, find_backends=lambda tools, languages: {"toy": [ToyBackend()]})
 
 
-def held_after(workspace: Workspace) -> list[str]:
+def stale_after(workspace: Workspace) -> list[str]:
     done = workspace.maintenance.graph_update(workspace.index(GRAPH))
     assert done is not None
-    return done.held
+    return done.stale
 
 
 def test_the_readable_text_of_an_unfinished_file_survives_gc_and_a_new_process(harbour: GitRepo) -> None:
     with open_toy(harbour) as workspace:
         workspace.index(GRAPH)
         harbour.write("a.py", GOOD)  # never committed: only the local store has it
-        assert held_after(workspace) == []
+        assert stale_after(workspace) == []
         harbour.write("a.py", "def (\n" + GOOD)
-        assert held_after(workspace) == ["a.py"]
+        assert stale_after(workspace) == ["a.py"]
     collect(keep=1)
     with open_toy(harbour) as workspace:
         harbour.write("b.py", "def harbour(): ...\n\nharbour()\n")
-        assert held_after(workspace) == ["a.py"]
+        assert stale_after(workspace) == ["a.py"]
         found = workspace.references("a.py:2", name="pier", provider="static")
         assert [place.line for place in found.locations] == [2, 4]
         assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
 
 
-def test_a_file_that_goes_or_is_taken_back_is_no_longer_held(harbour: GitRepo) -> None:
+def test_a_file_that_goes_or_is_taken_back_is_no_longer_stale(harbour: GitRepo) -> None:
     with open_toy(harbour) as workspace:
         workspace.index(GRAPH)
         for path in ("a.py", "b.py"):
             harbour.write(path, "def (\n")
-        assert held_after(workspace) == ["a.py", "b.py"]
+        assert stale_after(workspace) == ["a.py", "b.py"]
         (harbour.path / "a.py").unlink()
         harbour.write("b.py", "def harbour(): ...\n")
         assert "parse" not in workspace.index(GRAPH).manifest.views[ViewKind.GRAPH].error
@@ -66,4 +66,4 @@ def test_a_switch_of_many_files_holds_none(harbour: GitRepo) -> None:
         workspace.index(GRAPH)
         for name in names:
             harbour.write(name, "x = (\n")
-        assert held_after(workspace) == []
+        assert stale_after(workspace) == []

@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.views.graph.sample import facts_of
 
-from codenib.views.graph.maintenance.broken import breaks_syntax, describe, held, moved, rebased
+from codenib.views.graph.maintenance.stale_syntax import (
+    StaleSyntax,
+    breaks_syntax,
+    can_go_stale,
+    describe,
+    rebased,
+)
 
 GOOD = b"def first():\n    return 1\n\n\ndef second():\n    return first()\n"
 
@@ -14,12 +20,12 @@ GOOD = b"def first():\n    return 1\n\n\ndef second():\n    return first()\n"
 def test_a_half_written_line_breaks_the_syntax_and_a_finished_one_does_not() -> None:
     assert breaks_syntax("a.py", GOOD, GOOD + b"\ndef third(:\n")
     assert not breaks_syntax("a.py", GOOD, GOOD + b"\ndef third(): ...\n")
-    assert held("a.py", "digest", GOOD, GOOD + b"\ndef third(): ...\n") is None
+    assert not can_go_stale("a.py", GOOD, GOOD + b"\ndef third(): ...\n")
 
 
 @pytest.mark.parametrize("path", ["a.h", "a.cc", "a.md", "a.unknown"])
-def test_files_whose_grammar_cannot_be_sure_are_not_held(path: str) -> None:
-    assert held(path, "digest", b"int f();\n", b"int f(;\n") is None
+def test_files_whose_grammar_cannot_be_sure_do_not_go_stale(path: str) -> None:
+    assert not can_go_stale(path, b"int f();\n", b"int f(;\n")
 
 
 @given(
@@ -33,10 +39,10 @@ def test_names_on_lines_that_are_still_there_are_served_at_their_new_places(
     lines = GOOD.decode().split("\n")
     now = [*lines[:at], *rubbish, *lines[at + gone :]]
     facts = facts_of("a.py", GOOD.decode())
-    by = moved("digest", GOOD, "\n".join(now).encode())
-    found = rebased(facts, by)
-    kept = {by.line_map[line] for line in facts.occurrences["line"] if by.line_map[line] >= 0}
-    assert set(found.occurrences["line"]) == kept
+    stale = StaleSyntax.of("digest", GOOD, "\n".join(now).encode())
+    found = rebased(facts, stale)
+    still = {stale.line_map[line] for line in facts.occurrences["line"] if stale.line_map[line] >= 0}
+    assert set(found.occurrences["line"]) == still
     for line, column, _, end, *_ in found.occurrences.tolist():
         assert now[line][column:end] == "first"
     assert found.identities == facts.identities

@@ -1,0 +1,118 @@
+"""The graph's artifact: facts by language group in, its folder out; and back again.
+
+`graph.json` says what there is, `facts.bin` has the facts of each file, the arrays beside them are the graph
+that is assembled from these facts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from codenib.core.errors import StateError
+from codenib.core.views import ViewFacts
+from codenib.views.graph.assemble import assemble
+from codenib.views.graph.facts.file import FileFacts, decode, encode
+from codenib.views.graph.maintenance.stale_syntax import StaleSyntax, describe, rebased
+
+FORMAT = 1
+REBUILD = "codenib index --views graph --rebuild"
+
+
+class GroupOrigin(msgspec.Struct):
+    """Who made the facts of one language group; `resolved` is false for a syntactic graph."""
+
+    group: str
+    backend: str
+    files: int
+    resolved: bool
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFacts:
+    """The facts of a language group's files, and who made them."""
+
+    origin: GroupOrigin
+    facts: tuple[FileFacts, ...]
+
+
+class GraphFile(msgspec.Struct):
+    """`graph.json`: what the artifact holds. `stale` has files that do not parse, with the digest of the text
+    that their facts are of."""
+
+    format: int
+    groups: list[GroupOrigin]
+    counts: dict[str, int]
+    stale: dict[str, str] = msgspec.field(default_factory=dict, name="held")
+
+
+def read_graph_file(folder: Path) -> GraphFile:
+    """`graph.json` of an artifact."""
+    try:
+        return msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
+    except (OSError, msgspec.DecodeError) as error:
+        raise StateError(f"the graph view cannot be read: {error}", hint=REBUILD) from error
+
+
+def read_stale(folder: Path) -> dict[str, str]:
+    """The files of an artifact whose facts are of an earlier text, with that text's digest."""
+    return read_graph_file(folder).stale
+
+
+def write_graph(
+    groups: Sequence[GroupFacts],
+    out: Path,
+    encoded: dict[FileFacts, bytes] | None = None,
+    stale: Mapping[str, StaleSyntax] | None = None,
+) -> ViewFacts:
+    """Write facts and assembled graph into `out`; `encoded` has bytes of facts, and gets those that it lacks.
+
+    Of `stale` files the facts are those of their last readable text, the graph has them at today's lines.
+    """
+    stale = stale or {}
+    facts = sorted((each for group in groups for each in group.facts), key=lambda each: each.path)
+    known = {} if encoded is None else encoded
+    known.update({file: encode(file) for file in facts if file not in known})
+    records = [known[file] for file in facts]
+    (out / "facts.bin").write_bytes(b"".join(records))
+    np.save(out / "facts_at.npy", np.cumsum([0, *map(len, records)], dtype=np.int64))
+    counts = assemble(
+        [rebased(each, stale[each.path]) if each.path in stale else each for each in facts], out
+    )
+    origins = [group.origin for group in groups if group.origin.files or group.origin.error]
+    digests = {path: stale[path].digest for path in sorted(stale)}
+    (out / "graph.json").write_bytes(msgspec.json.encode(GraphFile(FORMAT, origins, counts, digests)))
+    capabilities = []
+    for each in origins:
+        capabilities += [f"definitions:{each.group}", f"references:{each.group}"] if each.resolved else []
+    errors = [f"{each.group}: {each.error}" for each in origins if each.error]
+    lacks = "; ".join([*errors, *([describe(list(digests))] if digests else [])])
+    return ViewFacts(counts, ("graph", *capabilities), lacks)
+
+
+def read_group_facts(folder: Path) -> list[GroupFacts]:
+    """The facts of an artifact, by group."""
+    return read_encoded_facts(folder)[0]
+
+
+def read_encoded_facts(folder: Path) -> tuple[list[GroupFacts], dict[FileFacts, bytes]]:
+    """The facts of an artifact, by group; and the bytes of each file's."""
+    try:
+        about = msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
+        data = (folder / "facts.bin").read_bytes()
+        at = np.load(folder / "facts_at.npy", allow_pickle=False).tolist()
+    except (OSError, ValueError, msgspec.DecodeError) as error:
+        raise StateError(
+            f"the graph's facts cannot be read: {error}", hint="codenib index --rebuild"
+        ) from error
+    encoded = {decode(data[begin:end]): data[begin:end] for begin, end in pairwise(at)}
+    by_group: dict[str, list[FileFacts]] = {}
+    for facts in encoded:
+        by_group.setdefault(facts.group, []).append(facts)
+    return [GroupFacts(origin, tuple(by_group.get(origin.group, ()))) for origin in about.groups], encoded
