@@ -106,8 +106,8 @@ class UnitRow:
     end_line: int
     level: Level
     kind: str
-    symbol: str
-    leaf: bool
+    symbol: str = ""
+    leaf: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -120,10 +120,10 @@ class Blobs:
             return
         for start in range(0, len(digests), _CHUNK):
             chunk = digests[start : start + _CHUNK]
-            held = self.local.known(chunk)
-            from_git = self._git.read([digest for digest in chunk if digest not in held])
+            local = self.local.known(chunk)
+            from_git = self._git.read([digest for digest in chunk if digest not in local])
             for digest in chunk:
-                if digest not in held:
+                if digest not in local:
                     yield next(from_git)
                     continue
                 data = next(self.local.read([digest]))

@@ -32,13 +32,13 @@ def parse_commits(out: bytes, unknown: Collection[str] = ()) -> Iterator[Commit]
         known = commit.decode() not in unknown
         parse = _merged if merge else _changed
         yield Commit(
-            commit.decode(),
-            len(parents.split()),
-            _text(author),
-            int(authored or 0),
-            int(committed or 0),
-            _text(message).strip()[:MAX_MESSAGE],
-            tuple(parse([row for row in rows.split(b"\n") if row], sections)) if known else (),
+            id=commit.decode(),
+            parents=len(parents.split()),
+            author=_text(author),
+            authored=int(authored or 0),
+            committed=int(committed or 0),
+            message=_text(message).strip()[:MAX_MESSAGE],
+            changes=tuple(parse([row for row in rows.split(b"\n") if row], sections)) if known else (),
         )
 
 
@@ -81,7 +81,7 @@ def _hunks(section: bytes) -> tuple[Hunk, ...]:
 
 def _merged_hunks(section: bytes, count: int) -> list[tuple[Hunk, ...]]:
     """The hunks against each parent, from the lines: a column for each says what that parent has."""
-    found: list[list[Hunk]] = [[] for _ in range(count)]
+    by_parent: list[list[Hunk]] = [[] for _ in range(count)]
     for text in re.split(rb"\n@@@", section)[1:]:
         head, *lines = text.split(b"\n")
         old = [int(start) for start in _OLD_SIDE.findall(head)[:count]]
@@ -96,13 +96,13 @@ def _merged_hunks(section: bytes, count: int) -> list[tuple[Hunk, ...]]:
                 if lost:
                     old[parent] += mark == _MINUS
                 elif mark != _PLUS:
-                    _close(found[parent], begun[parent], old[parent], new)
+                    _close(by_parent[parent], begun[parent], old[parent], new)
                     old[parent] += 1
                     begun[parent] = (old[parent], new + 1)
             new += not lost
         for parent in range(count):
-            _close(found[parent], begun[parent], old[parent], new)
-    return [tuple(hunks) for hunks in found]
+            _close(by_parent[parent], begun[parent], old[parent], new)
+    return [tuple(hunks) for hunks in by_parent]
 
 
 def _close(hunks: list[Hunk], begun: tuple[int, int], old: int, new: int) -> None:
@@ -130,8 +130,8 @@ def _path(raw: bytes) -> str:
         return ""
 
 
-def _unescaped(found: re.Match[bytes]) -> bytes:
-    code = found[1]
+def _unescaped(match: re.Match[bytes]) -> bytes:
+    code = match[1]
     return bytes([int(code, 8) if len(code) == 3 else _PLAIN[code[0]]])
 
 

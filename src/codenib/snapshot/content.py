@@ -58,14 +58,14 @@ class Folder:
         if not self._is_real(name.rpartition(b"/")[0]):
             return None
         try:
-            found = os.lstat(self._root + b"/" + name)
+            state = os.lstat(self._root + b"/" + name)
         except OSError as error:
             return None if error.errno in _GONE else UNREADABLE
-        if stat.S_ISREG(found.st_mode):
-            return HUGE if found.st_size > MAX_BYTES else found
-        if stat.S_ISLNK(found.st_mode):
+        if stat.S_ISREG(state.st_mode):
+            return HUGE if state.st_size > MAX_BYTES else state
+        if stat.S_ISLNK(state.st_mode):
             return SYMLINK
-        return SUBMODULE if stat.S_ISDIR(found.st_mode) else IRREGULAR
+        return SUBMODULE if stat.S_ISDIR(state.st_mode) else IRREGULAR
 
     def read(self, path: str) -> tuple[bytes, os.stat_result | None] | str | None:
         """The bytes of a regular file with its state if that held still, or as `stat`."""
@@ -122,14 +122,14 @@ class Digester:
 
         `wanted` names for each path the digests that git holds: such content is not stored a second time.
         """
-        found = Listing()
+        listing = Listing()
         rows: dict[str, StatRow] = {}
         unread: set[str] = set()
         for path in wanted:
             now = self.folder.stat(path)
             row = self._rows.get(path)
             if isinstance(now, str):
-                found.skipped[path] = now
+                listing.skipped[path] = now
             elif now is not None and row is not None and row.matches(now):
                 rows[path] = row
             elif now is not None:
@@ -140,28 +140,28 @@ class Digester:
         )
         for path in unread:
             rows.pop(path, None)
-        found.files.update((path, row.digest) for path, row in rows.items())
-        self._store.put_many(self._read({path: wanted[path] for path in sorted(unread)}, found, rows))
+        listing.files.update((path, row.digest) for path, row in rows.items())
+        self._store.put_many(self._read({path: wanted[path] for path in sorted(unread)}, listing, rows))
         if rows != self._rows:
             self._save(rows)
-        return found
+        return listing
 
     def _read(
-        self, wanted: Mapping[str, frozenset[str]], found: Listing, rows: dict[str, StatRow]
+        self, wanted: Mapping[str, frozenset[str]], listing: Listing, rows: dict[str, StatRow]
     ) -> Iterator[tuple[str, bytes]]:
-        """Contents to store; fills `found`, and `rows` where the stat can be trusted the next time."""
-        for path, held in wanted.items():
+        """Contents to store; fills `listing`, and `rows` where the stat can be trusted the next time."""
+        for path, stored in wanted.items():
             moment = time.time_ns()
             answer = self.folder.read(path)
             if isinstance(answer, str):
-                found.skipped[path] = answer
+                listing.skipped[path] = answer
             if not isinstance(answer, tuple):
                 continue
             data, state = answer
-            digest = found.files[path] = blob_digest(data, self._format)
+            digest = listing.files[path] = blob_digest(data, self._format)
             if state is not None and max(state.st_mtime_ns, state.st_ctime_ns) < moment - _RACY_NS:
                 rows[path] = StatRow(*_times(state), digest)
-            if digest not in held:
+            if digest not in stored:
                 yield digest, data
 
     def _load(self) -> dict[str, StatRow]:

@@ -15,7 +15,7 @@ from typing import IO
 from codenib.core.errors import ProviderError
 
 # The rest of GIT_* says where some other git command works; these say how the user set git up.
-_KEPT = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
+_PASSED_ON = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
 
 _FIXED = {
     "LC_ALL": "C",
@@ -45,12 +45,12 @@ class Result:
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     """Our environment without what points git at another repository."""
-    kept = {
+    ours = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name.startswith(_KEPT)
+        if not name.startswith("GIT_") or name.startswith(_PASSED_ON)
     }
-    return {**kept, **_FIXED, **(extra or {})}
+    return {**ours, **_FIXED, **(extra or {})}
 
 
 def start(

@@ -67,25 +67,25 @@ class CommitLog:
         shallow = self._shallow()
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
-            found = self._parsed(batch, _PLAIN, shallow)
-            merges = [commit.id for commit in found if commit.parents > 1]
+            commits = self._parsed(batch, _PLAIN, shallow)
+            merges = [commit.id for commit in commits if commit.parents > 1]
             merged = iter(self._parsed(merges, _MERGES, shallow) if merges else ())
-            for commit in found:
+            for commit in commits:
                 yield next(merged) if commit.parents > 1 else commit
 
     def file_at(self, commit: str, path: str) -> tuple[str, bytes] | None:
         """The id and the bytes of a file of a commit; None when it has no such file."""
-        found = git.call([*self._at(), "cat-file", "blob", f"{commit}:{path}"])
-        if found.code:
+        answer = git.call([*self._at(), "cat-file", "blob", f"{commit}:{path}"])
+        if answer.code:
             return None
-        return blob_digest(found.out, self._repository.object_format), found.out
+        return blob_digest(answer.out, self._repository.object_format), answer.out
 
     def _parsed(self, ids: Sequence[str], how: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
         asked = "".join(f"{each}\n" for each in ids).encode()
-        found = list(parse_commits(self._git("diff-tree", *_DIFF, *how, stdin=asked), shallow))
-        if [commit.id for commit in found] != list(ids):
+        commits = list(parse_commits(self._git("diff-tree", *_DIFF, *how, stdin=asked), shallow))
+        if [commit.id for commit in commits] != list(ids):
             raise ProviderError("git diff-tree did not answer for every commit")
-        return found
+        return commits
 
     def _shallow(self) -> frozenset[str]:
         folder = self._repository.common_dir

@@ -94,32 +94,43 @@ def parse_status(out: bytes) -> WorktreeStatus:
         kind = record[0]
         if kind == "1":
             _, states, _, mode, _, _, head, digest, path = record.split(" ", 8)
-            _enter_change(status, path, states[1], mode, head, (digest, head), good)
+            _enter_change(status, _Change(path, states[1], mode, head, (digest, head)), good)
         elif kind == "u":
             _, _, _, _, mode, _, _, base, ours, theirs, path = record.split(" ", 10)
-            _enter_change(status, path, "U", mode, ours, (base, ours, theirs), good)
+            _enter_change(status, _Change(path, "U", mode, ours, (base, ours, theirs)), good)
         elif kind == "?" and record.endswith("/"):
             status.nested.add(record[2:])
         elif kind == "?":
-            _enter_change(status, record[2:], "?", "", "", (), good)
+            _enter_change(status, _Change(record[2:], "?"), good)
         elif record.startswith("# branch.oid ") and record[13] != "(":
             status.commit = record[13:]
     return status
 
 
-def _enter_change(
-    status: WorktreeStatus, path: str, state: str, mode: str, head: str, held: tuple[str, ...], good: bool
-) -> None:
-    """Enter a path whose worktree `state` differs from the index, or whose index entry differs from HEAD."""
-    if state == "D":
-        status.deleted.add(path)
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """A path whose worktree `state` differs from the index, or whose index entry differs from HEAD.
+
+    `stored` are the digests that git has of it.
+    """
+
+    path: str
+    state: str
+    mode: str = ""
+    head: str = ""
+    stored: tuple[str, ...] = ()
+
+
+def _enter_change(status: WorktreeStatus, change: _Change, good: bool) -> None:
+    if change.state == "D":
+        status.deleted.add(change.path)
     elif not good:
-        status.not_utf8.add(path)
+        status.not_utf8.add(change.path)
         return
-    elif state != ".":
-        status.changed[path] = frozenset(held)
+    elif change.state != ".":
+        status.changed[change.path] = frozenset(change.stored)
     # A file removed from the index alone comes twice: as gone from HEAD and as untracked.
-    status.head.setdefault(path, head if mode[:3] == "100" else None)
+    status.head.setdefault(change.path, change.head if change.mode[:3] == "100" else None)
 
 
 def parse_paths(out: bytes) -> Listing:

@@ -90,7 +90,15 @@ def _git(kind: Kind, root: Path, git_dir: Path, common_dir: Path, object_format:
 
 def _folder(root: Path) -> Repository:
     key = _key(root)
-    return Repository("folder", root, None, None, key, key, root.name or str(root))
+    return Repository(
+        kind="folder",
+        root=root,
+        git_dir=None,
+        common_dir=None,
+        key=key,
+        worktree_key=key,
+        name=root.name or str(root),
+    )
 
 
 def _real(path: str) -> Path:

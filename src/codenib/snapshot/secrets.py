@@ -29,5 +29,5 @@ def is_secret(path: str) -> bool:
     (True, False, True)
     """
     name = path.rpartition("/")[2].lower()
-    found = name in _NAMES or name.endswith(_ENDS) or name.startswith(".env.")
-    return found and not name.endswith(_SHARED)
+    secret = name in _NAMES or name.endswith(_ENDS) or name.startswith(".env.")
+    return secret and not name.endswith(_SHARED)

@@ -18,9 +18,8 @@ from typing import Self
 from codenib.core.errors import StateError
 
 _BUSY_S = 60.0
-_BATCH_BYTES = (
-    8 * 1024 * 1024
-)  # raw bytes per transaction: others wait for milliseconds, not for a whole folder
+# Raw bytes per transaction: others wait for milliseconds, not for a whole folder.
+_BATCH_BYTES = 8 * 1024 * 1024
 _VARIABLES = 500  # SQLite before 3.32 takes 999 in a statement
 
 
@@ -58,14 +57,14 @@ class LocalBlobs:
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Those of `digests` that are stored."""
-        found: set[str] = set()
+        stored: set[str] = set()
         rest = iter(digests)
         while part := list(islice(rest, _VARIABLES)):
             marks = ",".join("?" * len(part))
             with self._guard(), self._lock:
                 rows = self._connection.execute(f"SELECT digest FROM blobs WHERE digest IN ({marks})", part)
-                found.update(digest for (digest,) in rows)
-        return found
+                stored.update(digest for (digest,) in rows)
+        return stored
 
     def digests(self) -> set[str]:
         """Every digest that is stored."""
@@ -92,8 +91,8 @@ class LocalBlobs:
         self.close()
 
     def _put(self, batch: dict[str, bytes]) -> None:
-        held = self.known(batch)
-        rows = [(key, zlib.compress(data, 1)) for key, data in batch.items() if key not in held]
+        stored = self.known(batch)
+        rows = [(key, zlib.compress(data, 1)) for key, data in batch.items() if key not in stored]
         if rows:
             with self._transaction() as connection:
                 connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", rows)

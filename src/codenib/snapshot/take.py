@@ -57,7 +57,7 @@ def take_worktree(repo: Repository, state_dir: Path, store: LocalBlobs) -> Sourc
         digester = Digester(repo.root, state_dir / _STATS, store, repo.object_format)
         wanted, head = _merge(listing, unwatched, status, digester.folder)
         hidden = ignore.apply(listing, _patterns(digester.folder))
-        _fill(listing, digester, {path: held for path, held in wanted.items() if path not in hidden})
+        _fill(listing, digester, {path: stored for path, stored in wanted.items() if path not in hidden})
     differing = (path for path, digest in head.items() if listing.files.get(path) != digest)
     dirty = any(path not in hidden or path == IGNORE_FILE for path in differing)
     return SourceSnapshot(repo.name, status.commit, dirty, listing.files, listing.counts())
@@ -113,11 +113,11 @@ def _merge(
 
 def _fill(listing: Listing, digester: Digester, wanted: Mapping[str, frozenset[str]]) -> None:
     """Give each wanted file its digest, or its reason to be skipped; drop those that are gone."""
-    found = digester.digest(wanted)
+    digested = digester.digest(wanted)
     for path in wanted:
         listing.drop(path)
-    listing.files.update(found.files)
-    listing.skipped.update(found.skipped)
+    listing.files.update(digested.files)
+    listing.skipped.update(digested.skipped)
 
 
 def _patterns(folder: Folder) -> bytes | None:

@@ -56,7 +56,7 @@ def _rows(data: bytes, lines: list[bytes], language: str) -> list[UnitRow]:
     if not data:
         return []
     if data.isspace():
-        return [UnitRow(1, len(lines), Level.L0, "file", "", True)]
+        return [UnitRow(1, len(lines), Level.L0, "file")]
     if (grammar := grammar_for(data, language)) and not _is_numbers(data):
         return partition(lines, outline(scan(data, grammar), lines, grammar))
     return sections(lines, language) if language in PROSE else windows(lines)

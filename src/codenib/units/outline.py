@@ -53,17 +53,17 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
     result = Outline()
     stack: list[_Scope] = []
     blocked = 0
-    holder: Capture | None = None  # of the last leaf
-    seen: set[tuple[bool, int]] = set()
+    enclosing: Capture | None = None  # of the last leaf
+    outlined: set[tuple[bool, int]] = set()
     for index, item in enumerate(items):
         if item.start < blocked:
-            if not (holder and _escapes(item, holder)):
+            if not (enclosing and _escapes(item, enclosing)):
                 continue
             result.leaves[-1] = _shortened(result.leaves[-1], above(item, lines, language) - 1)
         while stack and stack[-1].end <= item.start:
             stack.pop()
         identity = (item.role in _ANONYMOUS, item.identity)
-        if identity in seen:  # the same definition, captured again without its decorator or export
+        if identity in outlined:  # the same definition, captured again without its decorator or export
             continue
         scope = stack[-1] if stack else _Scope(0, "", False, False)
         first = above(item, lines, language)
@@ -73,12 +73,12 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
         if result.leaves and first <= result.leaves[-1].last < item.first:
             # Scala's grammar ends a method after the comment of the next one.
             result.leaves[-1] = _shortened(result.leaves[-1], first - 1)
-        seen.add(identity)
+        outlined.add(identity)
         symbol = _join(scope.prefix, item.name)
         if verdict == "leaf":
             kind = "method" if item.kind == "function" and scope.is_type else item.kind
             result.leaves.append(Definition(first, item.last, kind, symbol))
-            blocked, holder = item.end, item
+            blocked, enclosing = item.end, item
             continue
         if verdict == "container":
             kind = _CONTAINER_KINDS.get(item.role, item.kind)
@@ -157,11 +157,11 @@ def _join(prefix: str, name: str) -> str:
     return symbol[: NAME_LIMIT * 2]
 
 
-def _escapes(item: Capture, holder: Capture) -> bool:
+def _escapes(item: Capture, enclosing: Capture) -> bool:
     """Whether a C function seems to stand inside of another only because an `#ifdef` split its braces."""
-    if item.role != "suspect" or holder.role != "suspect" or item.identity == holder.identity:
+    if item.role != "suspect" or enclosing.role != "suspect" or item.identity == enclosing.identity:
         return False
-    return item.column <= holder.column and item.first > holder.first
+    return item.column <= enclosing.column and item.first > enclosing.first
 
 
 def _shortened(leaf: Definition, last: int) -> Definition:

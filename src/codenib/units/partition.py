@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 from codenib.core.source import Level, UnitRow
 from codenib.units.outline import Definition, Outline
@@ -21,17 +22,17 @@ _CLOSERS = (b")", b"]", b"}", b"end", b"#endif", b"#else")
 _COMMENTS = (b"//", b"#", b"/*", b"*", b"--", b"@")
 
 
-def partition(lines: Sequence[bytes], found: Outline) -> list[UnitRow]:
+def partition(lines: Sequence[bytes], outline: Outline) -> list[UnitRow]:
     """The rows of a file of code: its file row, its containers, and leaves over each line once."""
-    total = len(lines)
-    rows = [UnitRow(1, total, Level.L0, "file", "", False)]
+    rows = [file_row(lines)]
     rows += [
-        UnitRow(unit.first, unit.last, Level.L1, unit.kind, unit.symbol, False) for unit in found.containers
+        UnitRow(unit.first, unit.last, Level.L1, unit.kind, unit.symbol, leaf=False)
+        for unit in outline.containers
     ]
-    rest: list[Definition | None] = [None, *found.containers]
-    for start, end, owner in _runs(lines, found):
+    rest: list[Definition | None] = [None, *outline.containers]
+    for start, end, owner in _runs(lines, outline):
         if owner >= len(rest):
-            leaf = found.leaves[owner - len(rest)]
+            leaf = outline.leaves[owner - len(rest)]
             pieces = cut(start, last_filled(lines, start, end), PIECE_LINES)
             level, kind, symbol = Level.L2, leaf.kind, leaf.symbol
         else:
@@ -40,25 +41,35 @@ def partition(lines: Sequence[bytes], found: Outline) -> list[UnitRow]:
             level, kind = Level.L1, "body" if container else "module"
             symbol = container.symbol if container else ""
         pieces[-1] = (pieces[-1][0], end)
-        rows += [UnitRow(first, last, level, kind, symbol, True) for first, last in pieces]
+        rows += [UnitRow(first, last, level, kind, symbol) for first, last in pieces]
     return sorted(rows, key=_order)
+
+
+def file_row(lines: Sequence[bytes]) -> UnitRow:
+    """The row of a whole file, around the rows of its parts."""
+    return UnitRow(1, len(lines), Level.L0, "file", leaf=False)
 
 
 def _order(row: UnitRow) -> tuple[int, int, int]:
     return row.start_line, int(row.leaf), -row.end_line
 
 
-def _runs(lines: Sequence[bytes], found: Outline) -> list[tuple[int, int, int]]:
-    """Runs of lines with one owner, as (first line, last line, owner); blank lines go with the line above.
+class _Run(NamedTuple):
+    """Lines with one owner: 0 is the file, then come the containers, then the leaves."""
 
-    Owner 0 is the file, then come the containers, then the leaves.
-    """
+    first: int
+    last: int
+    owner: int
+
+
+def _runs(lines: Sequence[bytes], outline: Outline) -> list[_Run]:
+    """The runs of a file, in order; blank lines go with the line above."""
     total = len(lines)
     owners = [0] * (total + 1)
-    for owner, unit in enumerate(found.containers, 1):
+    for owner, unit in enumerate(outline.containers, 1):
         owners[unit.first : unit.last + 1] = [owner] * (unit.last - unit.first + 1)
     free = 1
-    for owner, unit in enumerate(found.leaves, len(found.containers) + 1):
+    for owner, unit in enumerate(outline.leaves, len(outline.containers) + 1):
         first = max(unit.first, free)  # a line with two definitions is the first one's
         if first <= unit.last:
             owners[first : unit.last + 1] = [owner] * (unit.last - first + 1)
@@ -68,20 +79,20 @@ def _runs(lines: Sequence[bytes], found: Outline) -> list[tuple[int, int, int]]:
         if not lines[number - 1] or lines[number - 1].isspace():
             owners[number] = current
         current = owners[number]
-    return _merged(lines, owners, len(found.containers))
+    return _merged(lines, owners, len(outline.containers))
 
 
-def _merged(lines: Sequence[bytes], owners: Sequence[int], containers: int) -> list[tuple[int, int, int]]:
+def _merged(lines: Sequence[bytes], owners: Sequence[int], containers: int) -> list[_Run]:
     """Runs of `owners`; those of rest lines that only close something go with the run above."""
-    runs: list[tuple[int, int, int]] = []
+    runs: list[_Run] = []
     start = 1
     for owner, run in groupby(owners[1:]):
         end = start + sum(1 for _ in run) - 1
         trivial = owner <= containers and all(map(_TRIVIAL.match, lines[start - 1 : end]))
-        if runs and (trivial or owner == runs[-1][2]):
-            runs[-1] = (runs[-1][0], end, runs[-1][2])
+        if runs and (trivial or owner == runs[-1].owner):
+            runs[-1] = runs[-1]._replace(last=end)
         else:
-            runs.append((start, end, owner))
+            runs.append(_Run(start, end, owner))
         start = end + 1
     return runs
 

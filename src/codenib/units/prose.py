@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from codenib.core.source import Level, UnitRow
-from codenib.units.partition import cut, last_filled, paragraph_starts, split
+from codenib.units.partition import cut, file_row, last_filled, paragraph_starts, split
 
 WINDOW_LINES = 50
 SYMBOL_LIMIT = 120
@@ -33,11 +33,11 @@ class Heading:
 def sections(lines: Sequence[bytes], language: str) -> list[UnitRow]:
     """Rows of a prose file: one leaf per section, with the path of its headings as symbol."""
     headings = list(_HEADINGS.get(language, _plain_headings)(lines))
-    rows = [UnitRow(1, len(lines), Level.L0, "file", "", False)]
+    rows = [file_row(lines)]
     for start, end, symbol in _spans(lines, headings):
         pieces = split(lines, start, last_filled(lines, start, end), paragraph_starts)
         pieces[-1] = (pieces[-1][0], end)
-        rows += [UnitRow(first, last, Level.L1, "section", symbol, True) for first, last in pieces]
+        rows += [UnitRow(first, last, Level.L1, "section", symbol) for first, last in pieces]
     return rows
 
 
@@ -47,8 +47,8 @@ def windows(lines: Sequence[bytes]) -> list[UnitRow]:
     pieces = cut(start, last_filled(lines, start, len(lines)), WINDOW_LINES)
     pieces[0] = (1, pieces[0][1])
     pieces[-1] = (pieces[-1][0], len(lines))
-    rows = [UnitRow(1, len(lines), Level.L0, "file", "", False)]
-    return rows + [UnitRow(first, last, Level.L1, "window", "", True) for first, last in pieces]
+    rows = [file_row(lines)]
+    return rows + [UnitRow(first, last, Level.L1, "window") for first, last in pieces]
 
 
 def _spans(lines: Sequence[bytes], headings: Sequence[Heading]) -> Iterator[tuple[int, int, str]]:

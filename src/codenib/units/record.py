@@ -31,7 +31,7 @@ def decode_units(record: bytes) -> BlobUnits:
         lines,
         tuple(
             [
-                UnitRow(start, end, _LEVELS[packed >> 1], kind, symbol, bool(packed & 1))
+                UnitRow(start, end, _LEVELS[packed >> 1], kind, symbol, leaf=bool(packed & 1))
                 for start, end, packed, kind, symbol in rows
             ]
         ),

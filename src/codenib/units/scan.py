@@ -60,15 +60,15 @@ def scan(data: bytes, language: Language) -> list[Capture]:
     tree = parser.parse(data)
     ranked: list[tuple[int, int, int, Capture]] = []
     for pattern, captures in tree_sitter.QueryCursor(query).matches(tree.root_node):
-        found = _found(captures, data)
-        ranked.append((found.start, -found.end, pattern, found))
+        capture = _capture(captures, data)
+        ranked.append((capture.start, -capture.end, pattern, capture))
     ranked.sort(key=lambda row: row[:3])
     return [row[3] for row in ranked]
 
 
-def _found(captures: dict[str, list[Node]], data: bytes) -> Capture:
-    capture, role, kind = next(filter(None, map(_role, captures)))
-    node = captures[capture][0]
+def _capture(captures: dict[str, list[Node]], data: bytes) -> Capture:
+    key, role, kind = next(filter(None, map(_role, captures)))
+    node = captures[key][0]
     label = _label(captures)
     name = clean_name(_text(label)) if label else ""
     if "declarator" in captures and "operator" not in name:
@@ -78,11 +78,19 @@ def _found(captures: dict[str, list[Node]], data: bytes) -> Capture:
     anchor = captures["body"][0] if "body" in captures else label or node
     start, end = node.start_byte, node.end_byte
     (first, column), (last, stop) = node.start_point, node.end_point
-    if (
-        last > first and not data[end - stop : end].strip()
-    ):  # the node ends with a newline, or the next indent
+    if last > first and not data[end - stop : end].strip():  # it ends with a newline, or the next indent
         last -= 1
-    return Capture(start, end, first + 1, last + 1, column, role, kind, name, anchor.start_byte)
+    return Capture(
+        start=start,
+        end=end,
+        first=first + 1,
+        last=last + 1,
+        column=column,
+        role=role,
+        kind=kind,
+        name=name,
+        identity=anchor.start_byte,
+    )
 
 
 @cache
