@@ -7,7 +7,7 @@ import pytest
 from tests.gitrepo import GitRepo
 
 from codenib.core.errors import ProviderError
-from codenib.core.history import Commit, FileChange
+from codenib.core.history import Commit, FileChange, Hunk
 from codenib.snapshot.blobs import blob_digest
 from codenib.snapshot.history import CommitLog
 from codenib.snapshot.repository import locate
@@ -35,7 +35,7 @@ def test_a_commit_has_its_message_author_and_hunks(git_repo: Make) -> None:
     assert (commit.author, commit.message, commit.parents) == ("Test", "Subject\n\nBody\n\nmore", 1)
     (change,) = commit.changes
     before, after = short("1\n2\n3\n4\n"), short("1\nzwei\n3\n4\n5\n")
-    assert change == FileChange("a.txt", "a.txt", before, after, ((2, 1, 2, 1), (4, 0, 5, 1)))
+    assert change == FileChange("a.txt", "a.txt", before, after, (Hunk(2, 1, 2, 1), Hunk(4, 0, 5, 1)))
 
 
 def test_the_first_commit_creates_its_files(git_repo: Make) -> None:

@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codenib.core.answers import SnapshotRef
 
-#: Old start and count, new start and count, as git prints them: a count of 0 stands after its start.
-Hunk = tuple[int, int, int, int]
+
+class Hunk(NamedTuple):
+    """Lines that a change replaced, and by which, as git prints them: a count of 0 stands after its start."""
+
+    old_start: int
+    old_count: int
+    new_start: int
+    new_count: int
 
 
 @dataclass(frozen=True, slots=True)

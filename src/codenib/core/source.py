@@ -121,6 +121,18 @@ class BlobUnits:
 
 
 @dataclass(frozen=True, slots=True)
+class UnitAddress:
+    """Where an indexed unit stands, and what it is; its text is the snapshot's."""
+
+    span: Span
+    level: Level
+    kind: str
+    symbol: str
+    language: str
+    marks: Mark
+
+
+@dataclass(frozen=True, slots=True)
 class SourceUnit:
     """A source unit in its snapshot: the paper's tuple of path, range, level, kind, text and symbol."""
 

@@ -75,7 +75,8 @@ def _merged(rows: list[bytes], sections: list[bytes]) -> Iterator[FileChange]:
 
 def _hunks(section: bytes) -> tuple[Hunk, ...]:
     return tuple(
-        (int(a), int(b) if b else 1, int(c), int(d) if d else 1) for a, b, c, d in _HUNK.findall(section)
+        Hunk(int(old), int(old_count) if old_count else 1, int(new), int(new_count) if new_count else 1)
+        for old, old_count, new, new_count in _HUNK.findall(section)
     )
 
 
@@ -109,7 +110,7 @@ def _close(hunks: list[Hunk], begun: tuple[int, int], old: int, new: int) -> Non
     """End a hunk before these lines, when it holds any; an empty side is named by the line before it."""
     old_count, new_count = old - begun[0], new - begun[1]
     if old_count or new_count:
-        hunks.append((begun[0] - (not old_count), old_count, begun[1] - (not new_count), new_count))
+        hunks.append(Hunk(begun[0] - (not old_count), old_count, begun[1] - (not new_count), new_count))
 
 
 def _status(row: bytes) -> bytes:

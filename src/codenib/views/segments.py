@@ -12,9 +12,10 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol, TypeVar
 
 import msgspec
 
@@ -35,6 +36,22 @@ _LISTS: dict[str, tuple[SourceFile, ...]] = {}
 WriteSegment = Callable[[Sequence[SourceFile], Records, Path, str], None]
 
 
+class Foldable(Protocol):
+    """What folding asks of a segment, whatever its rows are."""
+
+    @property
+    def dead(self) -> frozenset[int]: ...
+
+    @property
+    def live_count(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+
+FoldableT = TypeVar("FoldableT", bound=Foldable)
+FactsT = TypeVar("FactsT")
+
+
 @dataclass(frozen=True, slots=True)
 class Segment:
     """Files written together, in path order, and the indexes of those that a later delta took away."""
@@ -42,6 +59,9 @@ class Segment:
     name: str
     files: tuple[SourceFile, ...]
     dead: frozenset[int]
+
+    def __len__(self) -> int:
+        return len(self.files)
 
     def live_files(self) -> Iterator[SourceFile]:
         return (file for index, file in enumerate(self.files) if index not in self.dead)
@@ -51,15 +71,17 @@ class Segment:
         return len(self.files) - len(self.dead)
 
 
-class _Entry(msgspec.Struct):
+class _SegmentEntry(msgspec.Struct):
     name: str
     files: int
     dead: list[int]
 
 
 class _ViewFile(msgspec.Struct):
+    """`view.json`."""
+
     format: int
-    segments: list[_Entry]
+    segments: list[_SegmentEntry]
 
 
 def read_segments(folder: Path) -> list[Segment]:
@@ -84,14 +106,14 @@ def write_artifact(files: Sequence[SourceFile], records: Records, out: Path, wri
 def advance_artifact(base: Path, delta: Delta, records: Records, out: Path, write: WriteSegment) -> None:
     """Write the artifact that follows `base` by `delta`, sharing what it keeps."""
     gone = set(delta.removed) | {file.path for file in delta.changed}
-    kept, fresh = _fold(
-        [_kill(segment, gone) for segment in read_segments(base)], [*delta.added, *delta.changed]
-    )
-    for segment in kept:
-        for part in base.glob(f"{segment.name}.*"):
-            _link(part, out / part.name)
+    segments = [_kill(segment, gone) for segment in read_segments(base)]
+    fresh = [*delta.added, *delta.changed]
+    shared, folded = fold(segments, len(fresh), most=MAX_SEGMENTS, is_full=_is_full)
+    for segment in shared:
+        link_segment(base, segment.name, out)
+    fresh += [file for segment in folded for file in segment.live_files()]
     fresh.sort(key=lambda file: file.path)
-    _write_view(out, [*kept, *_write_new(fresh, records, out, write)])
+    _write_view(out, [*shared, *_write_new(fresh, records, out, write)])
 
 
 def _kill(segment: Segment, gone: set[str]) -> Segment:
@@ -99,25 +121,33 @@ def _kill(segment: Segment, gone: set[str]) -> Segment:
     return Segment(segment.name, segment.files, segment.dead | dead) if dead else segment
 
 
-def _fold(segments: Iterable[Segment], fresh: list[SourceFile]) -> tuple[list[Segment], list[SourceFile]]:
-    """Choose the segments to keep; the live files of the others join `fresh`."""
+def fold(
+    segments: Sequence[FoldableT], fresh: int, *, most: int, is_full: Callable[[FoldableT], bool]
+) -> tuple[list[FoldableT], list[FoldableT]]:
+    """Which segments are shared, and which are written again together with so many fresh rows.
+
+    Those without live rows are neither. Worn segments are written again; so are small ones, and the smallest
+    of more than `most`. Full segments do not count here: past `most` of them, every edit would rewrite all
+    the others.
+    """
     waiting = sorted((segment for segment in segments if segment.live_count), key=lambda s: s.live_count)
-    # Full segments are no crowd: past MAX_SEGMENTS of them, every edit would rewrite all the others.
-    open_count = sum(not _full(segment) for segment in waiting)
-    kept: list[Segment] = []
+    open_count = sum(not is_full(segment) for segment in waiting)
+    shared: list[FoldableT] = []
+    folded: list[FoldableT] = []
     for segment in waiting:
-        small = segment.live_count <= 2 * len(fresh)
-        worn = len(segment.dead) > WORN * len(segment.files)
-        crowded = open_count > MAX_SEGMENTS
-        if worn or ((small or crowded) and not _full(segment)):
-            open_count -= not _full(segment)
-            fresh = [*fresh, *segment.live_files()]
+        full = is_full(segment)
+        worn = len(segment.dead) > WORN * len(segment)
+        small = segment.live_count <= 2 * fresh
+        if worn or ((small or open_count > most) and not full):
+            open_count -= not full
+            fresh += segment.live_count
+            folded.append(segment)
         else:
-            kept.append(segment)
-    return kept, fresh
+            shared.append(segment)
+    return shared, folded
 
 
-def _full(segment: Segment) -> bool:
+def _is_full(segment: Segment) -> bool:
     return segment.live_count * 2 > MAX_FILES
 
 
@@ -135,7 +165,7 @@ def _write_new(
 
 
 def _write_view(out: Path, segments: Sequence[Segment]) -> None:
-    entries = [_Entry(s.name, len(s.files), sorted(s.dead)) for s in segments]
+    entries = [_SegmentEntry(each.name, len(each), sorted(each.dead)) for each in segments]
     (out / "view.json").write_bytes(msgspec.json.encode(_ViewFile(FORMAT, entries)))
 
 
@@ -158,8 +188,25 @@ def _files_of(folder: Path, name: str) -> tuple[SourceFile, ...]:
     return known
 
 
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target)
-    except OSError:  # a file system without hard links: share nothing, stay correct
-        shutil.copyfile(source, target)
+def link_segment(base: Path, name: str, out: Path) -> None:
+    """Share the parts of a segment with another artifact."""
+    for part in base.glob(f"{name}.*"):
+        try:
+            os.link(part, out / part.name)
+        except OSError:  # a file system without hard links: share nothing, stay correct
+            shutil.copyfile(part, out / part.name)
+
+
+def differing_files(
+    ours: Mapping[str, FactsT],
+    theirs: Mapping[str, FactsT],
+    describe: Callable[[FactsT, FactsT], Iterable[str]],
+) -> Iterator[str]:
+    """How two artifacts differ, file by file in path order; `describe` compares what is said of one file."""
+    for path in sorted(ours.keys() | theirs.keys()):
+        if path not in theirs:
+            yield f"{path}: only in the first"
+        elif path not in ours:
+            yield f"{path}: only in the second"
+        else:
+            yield from (f"{path}: {what}" for what in describe(ours[path], theirs[path]))

@@ -104,7 +104,7 @@ def test_only_new_commits_are_read(git_repo: Make, keeper: Callable[..., Keeper]
     new = repo.commit({"a.py": "new\n"})
     view = read_artifact(kept.maintain(base, new))
     assert kept.log.read_ids == [new]
-    assert (view.commit, view.commit_count, view.reachable) == (new, 6, 6)
+    assert (view.tip.commit, view.commit_count, view.tip.reachable) == (new, 6, 6)
 
 
 def test_an_amended_commit_is_one_commit_read(git_repo: Make, keeper: Callable[..., Keeper]) -> None:
@@ -139,7 +139,7 @@ def test_a_full_window_lets_the_oldest_go(git_repo: Make, keeper: Callable[..., 
     kept = keeper(repo, max_commits=3)
     view = read_artifact(kept.maintain(kept.build(ids[2]), ids[3]))
     assert {commit for _, commit in view.aged()} == set(ids[1:])
-    assert (view.commit_count, view.reachable) == (3, 4)
+    assert (view.commit_count, view.tip.reachable) == (3, 4)
 
 
 def test_what_git_has_forgotten_cannot_be_followed(git_repo: Make, keeper: Callable[..., Keeper]) -> None:

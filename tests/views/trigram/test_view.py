@@ -77,8 +77,8 @@ def test_differences_are_readable(sources: Sources, tmp_path: Path) -> None:
     assert lines[1:] == [
         "a.py: text of 4 against 6 bytes",
         "a.py: 1 against 3 trigrams, 4 differ",
-        "b.py: only in left",
-        "c.py: only in right",
+        "b.py: only in the first",
+        "c.py: only in the second",
     ]
 
 

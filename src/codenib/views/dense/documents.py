@@ -68,7 +68,14 @@ def _unit_documents(path: str, rows: Sequence[UnitRow], lines: Sequence[str]) ->
             parts.append(headers[owner])
         # Blank lines below a unit are the unit's, but say nothing: moving them must not embed it again.
         parts.append("\n".join(lines[row.start_line - 1 : row.end_line]).rstrip())
-        yield DenseDocument(row.start_line, row.end_line, row.symbol, row.kind, row.level, "\n".join(parts))
+        yield DenseDocument(
+            start_line=row.start_line,
+            end_line=row.end_line,
+            symbol=row.symbol,
+            kind=row.kind,
+            level=row.level,
+            text="\n".join(parts),
+        )
 
 
 def _file_document(path: str, units: BlobUnits, lines: Sequence[str]) -> DenseDocument:
@@ -81,7 +88,9 @@ def _file_document(path: str, units: BlobUnits, lines: Sequence[str]) -> DenseDo
         last = row.symbol
         header = row.symbol if row.kind == "section" else header_of(row, lines)
         skeleton.append("  " * len(owners) + header)
-    return DenseDocument(1, units.lines, "", "file", Level.L0, "\n".join(skeleton))
+    return DenseDocument(
+        start_line=1, end_line=units.lines, symbol="", kind="file", level=Level.L0, text="\n".join(skeleton)
+    )
 
 
 def _nested(rows: Sequence[UnitRow]) -> Iterator[tuple[UnitRow, list[UnitRow]]]:

@@ -42,8 +42,8 @@ class Vectorizer:
             self.progress("embedding", 0, len(wanted))  # from here on the time left can be told
         for start in range(0, len(wanted), BATCH):
             part = wanted[start : start + BATCH]
-            made = self.embedder.embed_documents([texts[missing[digest][0]] for digest in part])
-            rows = checked(made, len(part), identity)
+            embedded = self.embedder.embed_documents([texts[missing[digest][0]] for digest in part])
+            rows = checked(embedded, len(part), identity)
             self.cache.put(
                 identity.digest, [(digest, row.tobytes()) for digest, row in zip(part, rows, strict=True)]
             )

@@ -11,14 +11,13 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from codenib.core.source import Level, SourceFile
 from codenib.units.marks import marks_of
+from codenib.views.arrays import Array, StringTable, map_part, save_parts
 from codenib.views.dense.documents import DenseDocument
 from codenib.views.segments import Segment, read_segments
 
@@ -29,8 +28,6 @@ ROW = np.dtype(
     ]
 )  # fmt: skip
 FILE = np.dtype([("lines", "<u4"), ("language", "<u4"), ("marks", "u1")])
-
-Array = NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +59,21 @@ class FileEntry:
 
 def write_parts(folder: Path, name: str, entries: Sequence[FileEntry], vectors: Array) -> None:
     """Write everything but the approximate index. Same entries and vectors, same bytes."""
-    strings: dict[str, int] = {}
-
-    def number(text: str) -> int:
-        return strings.setdefault(text, len(strings))
-
+    strings = StringTable()
     files = [
-        (entry.lines, number(entry.language), int(marks_of(entry.file.path)) & 0xFF) for entry in entries
+        (entry.lines, strings.number(entry.language), int(marks_of(entry.file.path)) & 0xFF)
+        for entry in entries
     ]
     rows = [
-        (index, a.start_line, a.end_line, number(a.symbol), number(a.kind), int(a.level), digest)
+        (
+            index,
+            a.start_line,
+            a.end_line,
+            strings.number(a.symbol),
+            strings.number(a.kind),
+            int(a.level),
+            digest,
+        )
         for index, entry in enumerate(entries)
         for a, digest in zip(entry.addresses, entry.digests, strict=True)
     ]
@@ -80,9 +82,8 @@ def write_parts(folder: Path, name: str, entries: Sequence[FileEntry], vectors: 
         "files": np.array(files, FILE),
         "vectors": np.ascontiguousarray(vectors, "<f4"),
     }
-    for part, array in parts.items():
-        np.save(folder / f"{name}.{part}.npy", array, allow_pickle=False)
-    (folder / f"{name}.strings.json").write_bytes(msgspec.json.encode(list(strings)))
+    save_parts(folder, name, parts)
+    (folder / f"{name}.strings.json").write_bytes(msgspec.json.encode(strings.rows))
 
 
 class Parts:
@@ -90,9 +91,9 @@ class Parts:
 
     def __init__(self, folder: Path, segment: Segment) -> None:
         self.segment = segment
-        self.rows = _load(folder, segment.name, "rows")
-        self.files = _load(folder, segment.name, "files")
-        self.vectors = _load(folder, segment.name, "vectors")
+        self.rows = map_part(folder, segment.name, "rows")
+        self.files = map_part(folder, segment.name, "files")
+        self.vectors = map_part(folder, segment.name, "vectors")
         # Read now, decoded when a result is shown: a later sweep may take the file away.
         self._strings = (folder / f"{segment.name}.strings.json").read_bytes()
         if len(self.rows) != len(self.vectors) or len(self.files) != len(segment.files):
@@ -109,13 +110,13 @@ class Parts:
         return msgspec.json.decode(self._strings, type=list[str])
 
     def address(self, row: int) -> Address:
-        found = self.rows[row]
+        stored = self.rows[row]
         return Address(
-            int(found["start"]),
-            int(found["end"]),
-            self.strings[int(found["symbol"])],
-            self.strings[int(found["kind"])],
-            Level(int(found["level"])),
+            int(stored["start"]),
+            int(stored["end"]),
+            self.strings[int(stored["symbol"])],
+            self.strings[int(stored["kind"])],
+            Level(int(stored["level"])),
         )
 
     def entry(self, file: int) -> tuple[FileEntry, Array]:
@@ -137,10 +138,5 @@ class Parts:
 def text_digests(folder: Path) -> Iterator[str]:
     """The digests of all texts that an artifact has vectors of."""
     for segment in read_segments(folder):
-        for digest in _load(folder, segment.name, "rows")["digest"]:
+        for digest in map_part(folder, segment.name, "rows")["digest"]:
             yield digest.tobytes().hex()
-
-
-def _load(folder: Path, name: str, part: str) -> Array:
-    loaded: Array = np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
-    return loaded.view(np.ndarray)  # a memmap pays for its class on every slice

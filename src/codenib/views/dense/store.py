@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sized
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,15 +13,14 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.embedding import EmbedderIdentity
 from codenib.core.errors import CannotMaintain, StateError
 from codenib.core.protocols import Records
-from codenib.core.source import Delta, Level, Mark, SourceFile, SourceSnapshot, Span
-from codenib.views.dense.embed import Vectorizer
+from codenib.core.source import Delta, Mark, SourceFile, SourceSnapshot, Span, UnitAddress
+from codenib.views.arrays import Numbers, first_numbers, locate
 from codenib.views.dense.families import Floats, Mask, Neighbours, inner_products
 from codenib.views.dense.parts import FileEntry, Parts
-from codenib.views.dense.profile import DenseSetting, Family
-from codenib.views.dense.write import SegmentWriter
+from codenib.views.dense.profile import Family
+from codenib.views.dense.write import SegmentWriter, VectorSettings
 from codenib.views.segments import advance_artifact, read_segments, write_artifact
 
 # A delta that touches a larger share of the files is not merged: the artifact is written anew, from the
@@ -29,8 +28,6 @@ from codenib.views.segments import advance_artifact, read_segments, write_artifa
 # on all vectors, so these two are always written anew.
 REBUILD_SHARE = 0.5
 _REPAIR = "codenib index --rebuild --views dense"
-
-Numbers = NDArray[np.int64]
 
 
 class _Header(msgspec.Struct):
@@ -51,18 +48,6 @@ class Nearest:
     scores: Floats
 
 
-@dataclass(frozen=True, slots=True)
-class VectorRow:
-    """The source address of a vector."""
-
-    span: Span
-    level: Level
-    kind: str
-    symbol: str
-    language: str
-    marks: Mark
-
-
 class CodeVectorStore:
     """Vectors of documents. Rows are numbered in (path, start, end) order, however they are stored."""
 
@@ -79,8 +64,8 @@ class CodeVectorStore:
             self._neighbours = [self._open_index(folder, parts) for parts in self._parts]
         except (OSError, ValueError, msgspec.DecodeError) as error:
             raise StateError(f"dense view cannot be opened: {error}", hint=_REPAIR) from error
-        self._first_row = _starts(parts.rows for parts in self._parts)
-        self._first_file = _starts(parts.files for parts in self._parts)
+        self._first_row = first_numbers(parts.rows for parts in self._parts)
+        self._first_file = first_numbers(parts.files for parts in self._parts)
         live = sorted(
             (file.path, first + index)
             for first, parts in zip(self._first_file.tolist(), self._parts, strict=False)
@@ -93,50 +78,39 @@ class CodeVectorStore:
 
     @classmethod
     def build(
-        cls, snapshot: SourceSnapshot, records: Records, out: Path, setting: DenseSetting, source: Vectorizer
+        cls, snapshot: SourceSnapshot, records: Records, out: Path, settings: VectorSettings
     ) -> CodeVectorStore:
         """Embed every document of a snapshot."""
-        writer = SegmentWriter(setting, source)
+        writer = SegmentWriter(settings)
         write_artifact(snapshot.source_files(), records, out, writer)
-        return cls._finish(out, setting, source.embedder.identity)
+        return cls._finish(out, settings)
 
     @classmethod
     def delta_update(
-        cls,
-        base: Path,
-        delta: Delta,
-        records: Records,
-        out: Path,
-        setting: DenseSetting,
-        source: Vectorizer,
+        cls, base: Path, delta: Delta, records: Records, out: Path, settings: VectorSettings
     ) -> CodeVectorStore:
         """Write what `build` would have written: only texts without a vector are embedded.
 
         Vectors of another embedder, family or level are never carried over: then `CannotMaintain`.
         """
-        old, identity = cls(base), source.embedder.identity
-        if old._header != _header(setting, identity):
+        old = cls(base)
+        if old._header != _header(settings):
             raise CannotMaintain("the vectors of the base are of another embedder or setting")
-        writer = SegmentWriter(setting, source, old.held)
-        touched = len(delta.changed) + len(delta.added) + len(delta.removed)
-        if setting.family is Family.FLAT and touched <= REBUILD_SHARE * len(old.paths):
+        writer = SegmentWriter(settings, old.stored_entry)
+        if settings.setting.family is Family.FLAT and len(delta) <= REBUILD_SHARE * len(old.paths):
             advance_artifact(base, delta, records, out, writer)
         else:
             gone = {*delta.removed, *(file.path for file in delta.changed)}
-            kept = (old._file(number) for number, path in enumerate(old.paths) if path not in gone)
-            files = sorted([*kept, *delta.added, *delta.changed], key=lambda file: file.path)
+            same = (old._file(number) for number, path in enumerate(old.paths) if path not in gone)
+            files = sorted([*same, *delta.added, *delta.changed], key=lambda file: file.path)
             write_artifact(files, records, out, writer)
-        return cls._finish(out, setting, identity, old)
+        return cls._finish(out, settings, old)
 
     @classmethod
     def _finish(
-        cls,
-        out: Path,
-        setting: DenseSetting,
-        identity: EmbedderIdentity,
-        base: CodeVectorStore | None = None,
+        cls, out: Path, settings: VectorSettings, base: CodeVectorStore | None = None
     ) -> CodeVectorStore:
-        (out / "dense.json").write_bytes(msgspec.json.encode(_header(setting, identity)))
+        (out / "dense.json").write_bytes(msgspec.json.encode(_header(settings)))
         return cls(out, base)
 
     @property
@@ -157,8 +131,8 @@ class CodeVectorStore:
 
     def search(self, vector: Floats, k: int, allowed: Mask | None = None) -> Nearest:
         """The best `k` rows by inner product, of all or of those that the mask over rows allows."""
-        found = self.candidates(vector, k, allowed)
-        return best(found.rows, found.scores, k)
+        near = self.candidates(vector, k, allowed)
+        return best(near.rows, near.scores, k)
 
     def candidates(self, vector: Floats, width: int, allowed: Mask | None = None) -> Nearest:
         """Every allowed row when the family is flat, about the best `width` otherwise; in row order."""
@@ -166,11 +140,11 @@ class CodeVectorStore:
             scores = self.scores(vector)
             rows = np.arange(len(self)) if allowed is None else np.flatnonzero(allowed)
             return Nearest(rows, scores if allowed is None else scores[rows])
-        found = [
+        near = [
             self._near(part, index, vector, width, allowed) for part, index in enumerate(self._neighbours)
         ]
-        rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in found)])
-        scores = np.concatenate([np.zeros(0, np.float32), *(scores for _, scores in found)])
+        rows = np.concatenate([np.zeros(0, np.int64), *(rows for rows, _ in near)])
+        scores = np.concatenate([np.zeros(0, np.float32), *(scores for _, scores in near)])
         order = np.argsort(rows, kind="stable")
         return Nearest(rows[order], scores[order])
 
@@ -180,17 +154,17 @@ class CodeVectorStore:
         scores = parts[0] if len(parts) == 1 else np.concatenate([np.zeros(0, np.float32), *parts])
         return scores if self._in_order else scores[self._stored]
 
-    def row(self, number: int) -> VectorRow:
-        part, local = _within(self._first_row, int(self._stored[number]))
+    def row(self, number: int) -> UnitAddress:
+        part, local = locate(self._first_row, int(self._stored[number]))
         address = self._parts[part].address(local)
         file = int(self.file_of[number])
-        return VectorRow(
-            Span(self.paths[file], address.start_line, address.end_line),
-            address.level,
-            address.kind,
-            address.symbol,
-            self.language(file),
-            Mark(int(self.marks[file])),
+        return UnitAddress(
+            span=Span(self.paths[file], address.start_line, address.end_line),
+            level=address.level,
+            kind=address.kind,
+            symbol=address.symbol,
+            language=self.language(file),
+            marks=Mark(int(self.marks[file])),
         )
 
     def spans(self) -> Iterator[tuple[str, int]]:
@@ -200,10 +174,10 @@ class CodeVectorStore:
             yield self.paths[file], start
 
     def vector(self, number: int) -> Floats:
-        part, local = _within(self._first_row, int(self._stored[number]))
+        part, local = locate(self._first_row, int(self._stored[number]))
         return np.asarray(self._parts[part].vectors[local], np.float32)
 
-    def held(self, file: SourceFile) -> tuple[FileEntry, NDArray[Any]] | None:
+    def stored_entry(self, file: SourceFile) -> tuple[FileEntry, NDArray[Any]] | None:
         """What there is of a file with this very content, vectors and all."""
         number = bisect_left(self.paths, file.path)
         if number == len(self.paths) or self._file(number) != file:
@@ -270,7 +244,7 @@ class CodeVectorStore:
         return self._parts[part].segment.files[index]
 
     def _place(self, file: int) -> tuple[int, int]:
-        return _within(self._first_file, int(self._places[file]))
+        return locate(self._first_file, int(self._places[file]))
 
 
 def best(rows: Numbers, scores: Floats, k: int) -> Nearest:
@@ -283,14 +257,6 @@ def best(rows: Numbers, scores: Floats, k: int) -> Nearest:
     return Nearest(rows[order], scores[order])
 
 
-def _header(setting: DenseSetting, identity: EmbedderIdentity) -> _Header:
+def _header(settings: VectorSettings) -> _Header:
+    setting, identity = settings.setting, settings.vectorizer.embedder.identity
     return _Header(identity.digest, identity.model, identity.dimension, setting.family, setting.level.name)
-
-
-def _starts(parts: Iterable[Sized]) -> Numbers:
-    return np.cumsum([0, *(len(part) for part in parts)])
-
-
-def _within(starts: Numbers, number: int) -> tuple[int, int]:
-    part = int(np.searchsorted(starts, number, "right")) - 1
-    return part, number - int(starts[part])

@@ -13,8 +13,11 @@ from codenib.core.protocols import Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.dense.embed import Vectorizer
+from codenib.views.dense.parts import FileEntry
 from codenib.views.dense.profile import DenseSetting, dense_profile
 from codenib.views.dense.store import CodeVectorStore
+from codenib.views.dense.write import VectorSettings
+from codenib.views.segments import differing_files
 
 
 class DenseViewBuilder:
@@ -47,26 +50,24 @@ class DenseViewBuilder:
         return dense_profile(self.setting, identity.digest, identity.model)
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
-        return _facts(CodeVectorStore.build(snapshot, records, out, self.setting, self._vectorizer()))
+        return _facts(CodeVectorStore.build(snapshot, records, out, self._settings()))
 
     def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
-        source = self._vectorizer()
-        return _facts(CodeVectorStore.delta_update(base, delta, records, out, self.setting, source))
+        return _facts(CodeVectorStore.delta_update(base, delta, records, out, self._settings()))
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:
         """Compare every file's addresses, texts and vectors."""
         ours, theirs = dict(CodeVectorStore(left).facts()), dict(CodeVectorStore(right).facts())
-        for path in sorted(ours.keys() | theirs.keys()):
-            if path not in theirs:
-                yield f"{path}: only in the first"
-            elif path not in ours:
-                yield f"{path}: only in the second"
-            elif ours[path] != theirs[path]:
-                what = "vectors" if ours[path][0] == theirs[path][0] else "documents"
-                yield f"{path}: {what} not equal"
+        return differing_files(ours, theirs, _unequal)
 
-    def _vectorizer(self) -> Vectorizer:
-        return Vectorizer(self.embedder, self._open_cache(), self._progress)
+    def _settings(self) -> VectorSettings:
+        vectorizer = Vectorizer(self.embedder, self._open_cache(), self._progress)
+        return VectorSettings(self.setting, vectorizer)
+
+
+def _unequal(ours: tuple[FileEntry, bytes], theirs: tuple[FileEntry, bytes]) -> Iterator[str]:
+    if ours != theirs:
+        yield f"{'vectors' if ours[0] == theirs[0] else 'documents'} not equal"
 
 
 def _facts(store: CodeVectorStore) -> ViewFacts:

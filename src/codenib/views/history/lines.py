@@ -8,6 +8,8 @@ from difflib import SequenceMatcher
 import numpy as np
 from numpy.typing import NDArray
 
+from codenib.core.history import Hunk
+
 Lines = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 EMPTY = (1, 0)  # a range that does not exist yet
@@ -29,9 +31,9 @@ def step_back(starts: Lines, ends: Lines, hunks: NDArray[np.integer]) -> tuple[L
     rows = np.asarray(hunks, np.int64).reshape(-1, 4)
     if not len(rows):
         return starts, ends, np.zeros(len(starts), bool)
-    old_count, new_count = rows[:, 1], rows[:, 3]
-    old_first = rows[:, 0] + (old_count == 0)  # an empty side is named by the line before it
-    new_first = rows[:, 2] + (new_count == 0)
+    old_start, old_count, new_start, new_count = rows.T
+    old_first = old_start + (old_count == 0)  # an empty side is named by the line before it
+    new_first = new_start + (new_count == 0)
     old_last, new_last = old_first + old_count - 1, new_first + new_count - 1
     shift = np.concatenate(([0], np.cumsum(new_count - old_count)))
     before = np.searchsorted(new_last, starts, side="left")  # hunks that end before the range
@@ -64,12 +66,13 @@ def hunks_between(old: Sequence[str], new: Sequence[str]) -> NDArray[np.int64]:
     head = _shared(old, new)
     tail = _shared(old[head:][::-1], new[head:][::-1])
     left, right = old[head : len(old) - tail], new[head : len(new) - tail]
-    blocks = [(0, len(left), 0, len(right))]
+    blocks = [("replace", 0, len(left), 0, len(right))]
     if len(left) * len(right) <= _MAX_PAIRS:
-        codes = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
-        blocks = [(a, b, c, d) for tag, a, b, c, d in codes if tag != "equal"]
+        blocks = list(SequenceMatcher(None, left, right, autojunk=False).get_opcodes())
     hunks = [
-        (head + a + (b > a), b - a, head + c + (d > c), d - c) for a, b, c, d in blocks if b > a or d > c
+        Hunk(head + a + (b > a), b - a, head + c + (d > c), d - c)
+        for tag, a, b, c, d in blocks
+        if tag != "equal" and (b > a or d > c)
     ]
     return np.array(hunks, np.int64).reshape(-1, 4)
 

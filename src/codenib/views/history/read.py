@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codenib.core.history import Companion, Touch
+from codenib.core.history import Companion, Hunk, Touch
 from codenib.views.history.artifact import read_artifact
 from codenib.views.history.together import FileActivity, Pasts
 from codenib.views.history.walk import LineTrace, Step, Versions, walk
@@ -48,7 +48,7 @@ class HistoryView:
     @property
     def commit(self) -> str:
         """The commit that the view is for."""
-        return self._artifact.commit
+        return self._artifact.tip.commit
 
     @property
     def commit_count(self) -> int:
@@ -58,7 +58,7 @@ class HistoryView:
     @property
     def reachable(self) -> int:
         """How many commits lead to the snapshot, also those that are too old for the view."""
-        return self._artifact.reachable
+        return self._artifact.tip.reachable
 
     def pasts(self, path: str, blob: str, ranges: Sequence[tuple[int, int]]) -> list[Past]:
         """The past of each line range of a file, which has the blob `blob` in the view's commit."""
@@ -78,27 +78,23 @@ class HistoryView:
 
     def touch(self, step: Step, number: int = 0) -> Touch:
         """What a person wants to know of a change to range `number` of a walk."""
-        segment = step.segment
-        row = int(segment.changes["commit"][step.change])
-        change, message = segment.change(step.change), segment.message(row)
-        start, end = int(step.starts[number]), int(step.ends[number])
-        hunks = [
-            hunk for hunk in change.hunks
-            if (hunk[2] + hunk[3] - 1 if hunk[3] else hunk[2]) >= start
-            and (hunk[2] if hunk[3] else hunk[2] + 1) <= end
-        ]  # fmt: skip
+        segment, change = step.segment, step.segment.change(step.change)
+        number_of_commit = segment.change_row(step.change).commit
+        commit, message = segment.commit_row(number_of_commit), segment.message(number_of_commit)
+        start, end = int(step.ranges.starts[number]), int(step.ranges.ends[number])
+        hunks = [hunk for hunk in change.hunks if _touches(hunk, start, end)]
         return Touch(
-            segment.id_of(row),
-            segment.authors[int(segment.commits["author"][row])],
-            int(segment.commits["authored"][row]),
-            int(segment.commits["committed"][row]),
-            message.partition("\n")[0],
-            message,
-            change.path,
-            change.old_path if change.old_path != change.path else "",
-            tuple((first, first + max(count, 1) - 1) for _, _, first, count in hunks),
-            sum(hunk[3] for hunk in hunks),
-            sum(hunk[1] for hunk in hunks),
+            commit=segment.id_of(number_of_commit),
+            author=segment.authors[commit.author],
+            authored=commit.authored,
+            committed=commit.committed,
+            subject=message.partition("\n")[0],
+            message=message,
+            path=change.path,
+            old_path=change.old_path if change.old_path != change.path else "",
+            lines=tuple((each.new_start, each.new_start + max(each.new_count, 1) - 1) for each in hunks),
+            added=sum(hunk.new_count for hunk in hunks),
+            removed=sum(hunk.old_count for hunk in hunks),
         )
 
     def commit_of(self, step: Step) -> tuple[str, int]:
@@ -111,10 +107,11 @@ class HistoryView:
         rows = [(segment.aged[row], segment, row) for segment in self._segments for row in segment.live()]
         numbers = {segment.name: segment.changes["path"].tolist() for segment in self._segments}
         for (_, commit), segment, row in sorted(rows, key=lambda each: each[0], reverse=True):
-            _, _, committed, author, parents, _, _ = segment.commits[row].tolist()
-            changes = segment.changes_in(row) if parents < 2 else ()
+            about = segment.commit_row(row)
+            changes = segment.changes_in(row) if about.parents < 2 else ()
             paths = tuple(segment.paths[numbers[segment.name][each]] for each in changes)
-            yield CommitMessage(commit, segment.authors[author], committed, segment.message(row), paths)
+            author, text = segment.authors[about.author], segment.message(row)
+            yield CommitMessage(commit, author, about.committed, text, paths)
 
     def cochange(self, path: str, k: int, files: Collection[str]) -> list[Companion]:
         """The files among `files` that change together with `path`, the surest first."""
@@ -135,10 +132,9 @@ class HistoryView:
 
     def worked_on(self, path: str) -> tuple[int, float]:
         """How many commits changed a file, and how many days ago the last did; remembered by path."""
-        found = self._worked_on.get(path)
-        if found is None:
-            found = self._worked_on[path] = self.churn(path), self.recency(path)
-        return found
+        if path not in self._worked_on:
+            self._worked_on[path] = self.churn(path), self.recency(path)
+        return self._worked_on[path]
 
     @cached_property
     def _worked_on(self) -> dict[str, tuple[int, float]]:
@@ -156,5 +152,12 @@ class HistoryView:
         return Pasts(self._segments)
 
     def _walk(self, path: str, blob: str, ranges: Sequence[tuple[int, int]]) -> LineTrace:
-        rows = np.array(ranges, np.int64).reshape(-1, 2)
-        return walk(self._versions, path, int(blob[:16], 16), rows[:, 0], rows[:, 1])
+        starts, ends = np.array(ranges, np.int64).reshape(-1, 2).T
+        return walk(self._versions, path, int(blob[:16], 16), starts, ends)
+
+
+def _touches(hunk: Hunk, start: int, end: int) -> bool:
+    """Whether a hunk has lines from `start` to `end`; a deletion, whether it lies between two of them."""
+    last = hunk.new_start + hunk.new_count - 1 if hunk.new_count else hunk.new_start
+    first = hunk.new_start if hunk.new_count else hunk.new_start + 1
+    return last >= start and first <= end

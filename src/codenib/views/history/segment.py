@@ -14,11 +14,13 @@ from array import array
 from collections.abc import Collection, Iterable, Sequence
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.history import Commit, FileChange
+from codenib.core.history import Commit, FileChange, Hunk
+from codenib.views.arrays import StringTable, map_part, save_parts
 from codenib.views.history.window import Aged
 
 _COMMIT = np.dtype(
@@ -33,18 +35,18 @@ _CHANGE = np.dtype(
 
 def segment_name(commits: Sequence[Aged]) -> str:
     """A segment is a pure function of its commits, so their ids name it."""
-    return hashlib.sha256("\n".join(commit for _, commit in commits).encode()).hexdigest()[:16]
+    return hashlib.sha256("\n".join(commit.id for commit in commits).encode()).hexdigest()[:16]
 
 
 def write_segment(aged: Sequence[Aged], commits: Iterable[Commit], out: Path) -> str:
     """Write commits, newest first, with their age keys; the segment's name."""
     name = segment_name(aged)
-    paths, authors = _Names(), _Names()
+    paths, authors = StringTable(), StringTable()
     rows: list[tuple[int, ...]] = []
     changes: list[tuple[int, ...]] = []
     hunks = array("I")
     messages = bytearray()
-    for number, ((key, _), commit) in enumerate(zip(aged, commits, strict=True)):
+    for number, (each, commit) in enumerate(zip(aged, commits, strict=True)):
         for change in commit.changes:
             for hunk in change.hunks:
                 hunks.extend(hunk)
@@ -54,54 +56,61 @@ def write_segment(aged: Sequence[Aged], commits: Iterable[Commit], out: Path) ->
             )  # fmt: skip
         messages += commit.message.encode()
         rows.append(
-            (key, commit.authored, commit.committed, authors.number(commit.author), commit.parents,
+            (each.key, commit.authored, commit.committed, authors.number(commit.author), commit.parents,
              len(messages), len(changes))
         )  # fmt: skip
-    width = len(aged[0][1]) // 2 if aged else 20
-    ids = b"".join(bytes.fromhex(commit) for _, commit in aged)
-    for part, values in (
-        ("ids", np.frombuffer(ids, np.uint8).reshape(-1, width)),
-        ("commits", np.array(rows, _COMMIT)),
-        ("changes", np.array(changes, _CHANGE)),
-        ("hunks", np.array(hunks, "<u4").reshape(-1, 4)),
-        ("messages", np.frombuffer(bytes(messages), np.uint8)),
-        ("paths", paths.as_bytes()),
-        ("authors", authors.as_bytes()),
-    ):
-        np.save(out / f"{name}.{part}.npy", values)
+    width = len(aged[0].id) // 2 if aged else 20
+    ids = b"".join(bytes.fromhex(each.id) for each in aged)
+    parts = {
+        "ids": np.frombuffer(ids, np.uint8).reshape(-1, width),
+        "commits": np.array(rows, _COMMIT),
+        "changes": np.array(changes, _CHANGE),
+        "hunks": np.array(hunks, "<u4").reshape(-1, 4),
+        "messages": np.frombuffer(bytes(messages), np.uint8),
+        "paths": _pack_names(paths.rows),
+        "authors": _pack_names(authors.rows),
+    }
+    save_parts(out, name, parts)
     return name
 
 
-class _Names:
-    """Numbers names in the order in which they come."""
+class CommitRow(NamedTuple):
+    """A row of `commits`; `author` is the number of a name, the ends say where its parts elsewhere end."""
 
-    def __init__(self) -> None:
-        self._numbers: dict[str, int] = {}
+    key: int
+    authored: int
+    committed: int
+    author: int
+    parents: int
+    message_end: int
+    change_end: int
 
-    def number(self, name: str) -> int:
-        return self._numbers.setdefault(name, len(self._numbers))
 
-    def as_bytes(self) -> NDArray[np.uint8]:
-        return np.frombuffer("".join(f"{name}\0" for name in self._numbers).encode(), np.uint8)
+class ChangeRow(NamedTuple):
+    """A row of `changes`; paths are numbers of names, `old` and `new` the blobs."""
+
+    commit: int
+    path: int
+    old_path: int
+    hunk_end: int
+    old: int
+    new: int
 
 
 class CommitSegment:
     """The commits of one segment; `dead` rows are no longer part of the view."""
 
     def __init__(self, folder: Path, name: str, dead: Collection[int] = ()) -> None:
-        def part(which: str) -> NDArray[np.void]:
-            return np.asarray(np.load(folder / f"{name}.{which}.npy", mmap_mode="r", allow_pickle=False))
-
         self._folder = folder
         self.name = name
         self.dead = frozenset(dead)
-        self.ids = part("ids")
-        self.commits = part("commits")
-        self.changes = part("changes")
-        self.hunks: NDArray[np.uint32] = part("hunks").view(np.uint32)
-        self._messages = part("messages")
-        self._paths = part("paths")
-        self._authors = part("authors")
+        self.ids = map_part(folder, name, "ids")
+        self.commits = map_part(folder, name, "commits")
+        self.changes = map_part(folder, name, "changes")
+        self.hunks: NDArray[np.uint32] = map_part(folder, name, "hunks").view(np.uint32)
+        self._messages = map_part(folder, name, "messages")
+        self._paths = map_part(folder, name, "paths")
+        self._authors = map_part(folder, name, "authors")
 
     def __len__(self) -> int:
         return len(self.commits)
@@ -123,15 +132,16 @@ class CommitSegment:
         """The age key and id of every row."""
         keys: list[int] = self.commits["key"].tolist()
         digits, width = self.ids.tobytes().hex(), 2 * self.ids.shape[1]
-        return [(key, digits[row * width : (row + 1) * width]) for row, key in enumerate(keys)]
+        ids = (digits[start : start + width] for start in range(0, len(digits), width))
+        return list(map(Aged, keys, ids))
 
     @cached_property
     def paths(self) -> list[str]:
-        return _names(self._paths)
+        return _unpack_names(self._paths)
 
     @cached_property
     def authors(self) -> list[str]:
-        return _names(self._authors)
+        return _unpack_names(self._authors)
 
     @cached_property
     def path_numbers(self) -> dict[str, int]:
@@ -158,8 +168,8 @@ class CommitSegment:
             return []
         order, first = self._by_path
         rows = order[first[number] : first[number + 1]]
-        found: list[int] = rows[~self.is_dead[self.changes["commit"][rows]]].tolist()
-        return found
+        live: list[int] = rows[~self.is_dead[self.changes["commit"][rows]]].tolist()
+        return live
 
     def id_of(self, row: int) -> str:
         return str(self.ids[row].tobytes().hex())
@@ -178,20 +188,35 @@ class CommitSegment:
         ends = self.changes["hunk_end"]
         return self.hunks[int(ends[change - 1]) if change else 0 : int(ends[change])]
 
+    def commit_row(self, row: int) -> CommitRow:
+        return CommitRow._make(self.commits[row].tolist())
+
+    def change_row(self, row: int) -> ChangeRow:
+        return ChangeRow._make(self.changes[row].tolist())
+
     def change(self, row: int) -> FileChange:
         """The value of a change."""
-        _, path, old_path, _, old, new = self.changes[row].tolist()
-        hunks = tuple((a, b, c, d) for a, b, c, d in self.hunks_of(row).tolist())
-        return FileChange(self.paths[path], self.paths[old_path], old, new, hunks)
+        stored = self.change_row(row)
+        hunks = tuple(map(Hunk._make, self.hunks_of(row).tolist()))
+        return FileChange(self.paths[stored.path], self.paths[stored.old_path], stored.old, stored.new, hunks)
 
     def commit(self, row: int) -> Commit:
         """The value of a commit."""
-        _, authored, committed, author, parents, _, _ = self.commits[row].tolist()
-        changes = tuple(self.change(each) for each in self.changes_in(row))
+        stored = self.commit_row(row)
         return Commit(
-            self.id_of(row), parents, self.authors[author], authored, committed, self.message(row), changes
+            id=self.id_of(row),
+            parents=stored.parents,
+            author=self.authors[stored.author],
+            authored=stored.authored,
+            committed=stored.committed,
+            message=self.message(row),
+            changes=tuple(self.change(each) for each in self.changes_in(row)),
         )
 
 
-def _names(raw: NDArray[np.void]) -> list[str]:
+def _pack_names(names: Iterable[str]) -> NDArray[np.uint8]:
+    return np.frombuffer("".join(f"{name}\0" for name in names).encode(), np.uint8)
+
+
+def _unpack_names(raw: NDArray[np.uint8]) -> list[str]:
     return raw.tobytes().decode().split("\0")[:-1]

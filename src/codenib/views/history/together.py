@@ -45,30 +45,30 @@ class Pasts:
         self._commits = [(index, row) for _, index, row in order]
         self.names: dict[str, int] = {}
         pairs = _pairs([(segments[index], row) for index, row in self._commits], self.names)
-        touched = np.array(pairs, np.int64).reshape(-1, 2)  # commit by age, file
-        self._of_commit = touched[:, 1]
-        self._first_of_commit = np.searchsorted(touched[:, 0], np.arange(len(order) + 1))
-        by_file = np.argsort(touched[:, 1], kind="stable")
-        self._of_file = touched[by_file, 0]
-        count = int(touched[:, 1].max()) + 1 if len(touched) else 0
-        self._first_of_file = np.searchsorted(touched[by_file, 1], np.arange(count + 1))
+        commits, files = np.array(pairs, np.int64).reshape(-1, 2).T
+        self._of_commit = files
+        self._first_of_commit = np.searchsorted(commits, np.arange(len(order) + 1))
+        by_file = np.argsort(files, kind="stable")
+        self._of_file = commits[by_file]
+        count = int(files.max()) + 1 if len(files) else 0
+        self._first_of_file = np.searchsorted(files[by_file], np.arange(count + 1))
         sizes = np.diff(self._first_of_commit)
         self._telling = (sizes > 0) & (sizes <= MAX_TOGETHER)
-        counted = self._telling[touched[:, 0]] if len(touched) else np.zeros(0, bool)
-        self._telling_of_file = np.bincount(touched[counted, 1], minlength=count)
+        counted = self._telling[commits] if len(commits) else np.zeros(0, bool)
+        self._telling_of_file = np.bincount(files[counted], minlength=count)
 
     def commits_of(self, path: str) -> NDArray[np.int64]:
         """The commits of a file, newest first, by their place among all."""
         file = self.names.get(path)
         if file is None:
             return np.zeros(0, np.int64)
-        found: NDArray[np.int64] = self._of_file[self._first_of_file[file] : self._first_of_file[file + 1]]
-        return found
+        places: NDArray[np.int64] = self._of_file[self._first_of_file[file] : self._first_of_file[file + 1]]
+        return places
 
     def activity(self, path: str) -> FileActivity:
         rows = [self._commits[each] for each in self.commits_of(path).tolist()]
         if not rows:
-            return FileActivity(0, 0, 0, 0)
+            return FileActivity(commits=0, authors=0, first=0, last=0)
         times = [int(self._segments[index].commits["committed"][row]) for index, row in rows]
         authors = {
             self._segments[index].authors[int(self._segments[index].commits["author"][row])]
@@ -141,5 +141,4 @@ def surprise(together: int, own: int, theirs: int, total: int) -> float:
     table = (together, own - together, theirs - together, total - own - theirs + together)
     rows, columns = (own, total - own), (theirs, total - theirs)
     expected = [row * column / total for row, column in ((r, c) for r in rows for c in columns)]
-    observed = (table[0], table[1], table[2], table[3])
-    return 2 * sum(o * math.log(o / e) for o, e in zip(observed, expected, strict=True) if o > 0 and e > 0)
+    return 2 * sum(o * math.log(o / e) for o, e in zip(table, expected, strict=True) if o > 0 and e > 0)

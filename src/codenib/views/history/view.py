@@ -16,7 +16,7 @@ from codenib.core.history import Commit, ListedCommit
 from codenib.core.protocols import Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
-from codenib.views.history.artifact import Artifact, advance_artifact, read_artifact, write_artifact
+from codenib.views.history.artifact import Artifact, Tip, advance_artifact, read_artifact, write_artifact
 from codenib.views.history.profile import history_profile
 from codenib.views.history.window import Aged, age, newest
 
@@ -50,7 +50,7 @@ class HistoryViewBuilder:
         commit = _required(snapshot.commit)
         listed = self._log.listing(commit)
         wanted = newest(age(listed, {}), self._max)
-        write_artifact(commit, len(listed), wanted, self._read(wanted), out)
+        write_artifact(Tip(commit, len(listed)), wanted, self._read(wanted), out)
         return self._facts(out)
 
     def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
@@ -58,49 +58,48 @@ class HistoryViewBuilder:
         commit = _required(delta.commit)
         old = read_artifact(base)
         try:
-            gone, new = self._log.between(old.commit, commit)
+            gone, new = self._log.between(old.tip.commit, commit)
         except ProviderError as error:
-            raise CannotMaintain(f"git does not know {old.commit} any more") from error
+            raise CannotMaintain(f"git does not know {old.tip.commit} any more") from error
         wanted = self._wanted(old, commit, gone, new)
-        there = old.stored()
-        fresh = [each for each in wanted if each not in there]
+        stored = old.stored()
+        fresh = [each for each in wanted if each not in stored]
         read = dict(zip(fresh, self._read(fresh), strict=True))
-        keep = {each for _, each in wanted}
-        advance_artifact((base, old), commit, old.reachable - len(gone) + len(new), keep, read, out)
+        tip = Tip(commit, old.tip.reachable - len(gone) + len(new))
+        advance_artifact(old, tip, {each.id for each in wanted}, read, out)
         return self._facts(out)
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:
         """Compare what is said of each commit."""
         ours, theirs = read_artifact(left), read_artifact(right)
-        if (ours.commit, ours.reachable) != (theirs.commit, theirs.reachable):
-            yield f"of {ours.commit} ({ours.reachable}) and of {theirs.commit} ({theirs.reachable})"
+        if ours.tip != theirs.tip:
+            yield " and ".join(f"of {tip.commit} ({tip.reachable})" for tip in (ours.tip, theirs.tip))
         rows, others = (
             {segment.aged[row]: (segment, row) for segment in side.segments for row in segment.live()}
             for side in (ours, theirs)
         )
         for aged in sorted(rows.keys() | others.keys(), reverse=True):
             if aged not in rows or aged not in others:
-                yield f"{aged[1]}: only in the {'first' if aged in rows else 'second'}"
+                yield f"{aged.id}: only in the {'first' if aged in rows else 'second'}"
                 continue
             (segment, row), (other, place) = rows[aged], others[aged]
             if segment.commit(row) != other.commit(place):
-                yield f"{aged[1]}: not equal"
+                yield f"{aged.id}: not equal"
 
     def _wanted(self, old: Artifact, commit: str, gone: set[str], new: list[ListedCommit]) -> list[Aged]:
         """The commits that the view holds, newest first, by the shortest way to find out."""
-        held = old.aged()
-        if not gone or old.commit_count == old.reachable:  # otherwise older commits may move up
-            known = {each: key for key, each in held}
+        stored = old.aged()
+        if not gone or old.commit_count == old.tip.reachable:  # otherwise older commits may move up
             try:
-                fresh = age(new, known)
+                fresh = age(new, {each.id: each.key for each in stored})
             except KeyError:  # a parent is older than all that the base holds
                 pass
             else:
-                return newest([*(each for each in held if each[1] not in gone), *fresh], self._max)
+                return newest([*(each for each in stored if each.id not in gone), *fresh], self._max)
         return newest(age(self._log.listing(commit), {}), self._max)
 
     def _read(self, wanted: Sequence[Aged]) -> Iterator[Commit]:
-        ids = [commit for _, commit in wanted]
+        ids = [each.id for each in wanted]
         for done, commit in enumerate(self._log.read(ids)):
             if done % 256 == 0:
                 self._progress("reading commits", done, len(ids))
@@ -108,7 +107,7 @@ class HistoryViewBuilder:
 
     def _facts(self, out: Path) -> ViewFacts:
         artifact = read_artifact(out)
-        counts = {"commits": artifact.commit_count, "reachable commits": artifact.reachable}
+        counts = {"commits": artifact.commit_count, "reachable commits": artifact.tip.reachable}
         lacks = ""
         if self._log.boundary():
             lacks = "a shallow clone: commits before its boundary are unknown; git fetch --unshallow"

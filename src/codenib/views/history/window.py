@@ -9,11 +9,16 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 from codenib.core.history import ListedCommit
 
-#: The age key and the id of a commit: sorts from old to new.
-Aged = tuple[int, str]
+
+class Aged(NamedTuple):
+    """A commit with its age key: sorts from old to new."""
+
+    key: int
+    id: str
 
 
 def age(listed: Iterable[ListedCommit], known: Mapping[str, int]) -> list[Aged]:
@@ -22,7 +27,7 @@ def age(listed: Iterable[ListedCommit], known: Mapping[str, int]) -> list[Aged]:
     for commit in listed:
         parents = (keys[each] if each in keys else known[each] for each in commit.parents)
         keys[commit.id] = max([commit.committed, *(key + 1 for key in parents)])
-    return [(key, commit) for commit, key in keys.items()]
+    return [Aged(key, commit) for commit, key in keys.items()]
 
 
 def newest(commits: Iterable[Aged], limit: int) -> list[Aged]:

@@ -8,12 +8,12 @@ from typing import Any
 
 import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
 from codenib.core.protocols import Records
 from codenib.core.source import SourceFile
 from codenib.units.marks import marks_of
 from codenib.units.tokens import hashes_of, words_of
+from codenib.views.arrays import Array, StringTable, save_parts
 from codenib.views.lexical.derive import TermCounts, TermDeriver
 
 #: a leaf unit; `name` and `kind` are rows of the segment's string table
@@ -32,12 +32,10 @@ FILE = np.dtype([("marks", "u1"), ("language", "<u4"), ("skip", "<u4")])
 #: a posting: document, then how often the term stands in its body, its symbol and its path
 POSTING = np.dtype([("doc", "<u4"), ("body", "<u2"), ("symbol", "u1"), ("path", "u1")])
 
-Array = NDArray[Any]
-
 
 def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name: str) -> None:
     """Write the parts of one lexical segment."""
-    strings = _Strings()
+    strings = StringTable()
     documents: list[Array] = []
     rows: list[Array] = []
     terms: list[Array] = []
@@ -46,7 +44,7 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
     for index, (file, units, record) in enumerate(
         zip(files, records.units(files), records.fetch(TermDeriver.name, files), strict=True)
     ):
-        file_column[index] = (marks_of(file.path), strings.add(units.language), strings.add(units.skip))
+        file_column[index] = (marks_of(file.path), strings.number(units.language), strings.number(units.skip))
         if not record:
             continue
         counts = TermCounts.decode(record)
@@ -58,8 +56,8 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
                 row.start_line,
                 row.end_line,
                 counts.lengths[at_row],
-                strings.add(row.symbol),
-                strings.add(row.kind),
+                strings.number(row.symbol),
+                strings.number(row.kind),
                 row.level,
             )
         documents.append(table)
@@ -68,30 +66,15 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
             rows.append(part_rows)
         at += len(leaves)
     vocabulary, starts, postings = _invert(_join(terms, "<u8"), _join(rows, POSTING))
-    for part, array in {
+    parts = {
         "documents": _join(documents, DOCUMENT),
         "files": file_column,
         "terms": vocabulary,
         "starts": starts,
         "postings": postings,
-    }.items():
-        np.save(out / f"{name}.{part}.npy", array, allow_pickle=False)
+    }
+    save_parts(out, name, parts)
     (out / f"{name}.strings.json").write_bytes(msgspec.json.encode(strings.rows))
-
-
-class _Strings:
-    """A string table: each string once, by number."""
-
-    def __init__(self) -> None:
-        self.rows: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def add(self, text: str) -> int:
-        number = self._numbers.get(text)
-        if number is None:
-            number = self._numbers[text] = len(self.rows)
-            self.rows.append(text)
-        return number
 
 
 def _body_rows(counts: TermCounts, first_doc: int) -> tuple[Array, Array]:

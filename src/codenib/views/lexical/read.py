@@ -6,18 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
-from codenib.core.source import Level, Mark, Span
+from codenib.core.source import Level, Mark, Span, UnitAddress
 from codenib.units.tokens import term_hash
+from codenib.views.arrays import Array, first_numbers, locate, map_part
 from codenib.views.segments import Segment, read_segments
-
-Array = NDArray[Any]
 
 # Fields, saturation and length: the settings of the design's experiment (section 9), which we confirmed on
 # the development rows; b = 0.3 because long functions are not long for want of focus.
@@ -49,32 +47,16 @@ class Scores:
     dropped: int  # terms left out to keep within `max_rows`
 
 
-@dataclass(frozen=True, slots=True)
-class IndexedUnit:
-    """A leaf unit of the view."""
-
-    span: Span
-    level: Level
-    kind: str
-    symbol: str
-    language: str
-    marks: Mark
-
-
 class _SegmentData:
     """The memory-mapped parts of one segment."""
 
     def __init__(self, folder: Path, segment: Segment) -> None:
-        def load(part: str) -> Array:
-            loaded: Array = np.load(folder / f"{segment.name}.{part}.npy", mmap_mode="r", allow_pickle=False)
-            return loaded.view(np.ndarray)  # a memmap pays for its class on every slice
-
         self.segment = segment
-        self.documents = load("documents")
-        self.files = load("files")
-        self.terms = load("terms")
-        self.starts = load("starts")
-        self.postings = load("postings")
+        self.documents = map_part(folder, segment.name, "documents")
+        self.files = map_part(folder, segment.name, "files")
+        self.terms = map_part(folder, segment.name, "terms")
+        self.starts = map_part(folder, segment.name, "starts")
+        self.postings = map_part(folder, segment.name, "postings")
         # Read now, decoded when a result is shown: a later sweep may take the file away.
         self._strings = (folder / f"{segment.name}.strings.json").read_bytes()
 
@@ -99,8 +81,8 @@ class LexicalView:
             raise StateError(
                 f"lexical view cannot be opened: {error}", hint="codenib index --rebuild"
             ) from error
-        self._first_doc = np.cumsum([0, *(len(data.documents) for data in self.segments)])
-        self._first_file = np.cumsum([0, *(len(data.files) for data in self.segments)])
+        self._first_doc = first_numbers(data.documents for data in self.segments)
+        self._first_file = first_numbers(data.files for data in self.segments)
         live_files = np.ones(int(self._first_file[-1]), bool)
         for first, data in zip(self._first_file, self.segments, strict=False):
             live_files[[int(first) + index for index in data.segment.dead]] = False
@@ -123,29 +105,28 @@ class LexicalView:
 
     def score(self, terms: Sequence[Term], *, max_rows: int = MAX_ROWS) -> Scores:
         """BM25 of every unit, with symbol and path as weighted fields, and of every file as one document."""
-        found = [hit for hit in map(self._find, terms) if hit.count]
-        found.sort(key=lambda hit: (-hit.term.weight * hit.idf, hit.term.text))
-        kept: list[_Hit] = []
+        hits = [hit for hit in map(self._find, terms) if hit.count]
+        hits.sort(key=lambda hit: (-hit.term.weight * hit.idf, hit.term.text))
+        used: list[_Hit] = []
         rows = 0
-        for hit in found:
-            if not kept or rows + hit.count <= max_rows:
-                kept.append(hit)
+        for hit in hits:
+            if not used or rows + hit.count <= max_rows:
+                used.append(hit)
                 rows += hit.count
         units = np.zeros(len(self.file_of))
         files = np.zeros(len(self._file_lengths))
-        if kept:
-            docs = np.concatenate([rows["doc"] + first for hit in kept for first, rows in hit.parts])
-            postings = np.concatenate([rows for hit in kept for _, rows in hit.parts])
-            counts = [hit.count for hit in kept]
-            factor = np.repeat([hit.term.weight * hit.idf for hit in kept], counts)
+        if used:
+            docs = np.concatenate([rows["doc"] + first for hit in used for first, rows in hit.parts])
+            postings = np.concatenate([rows for hit in used for _, rows in hit.parts])
+            counts = [hit.count for hit in used]
+            factor = np.repeat([hit.term.weight * hit.idf for hit in used], counts)
             units = self._score_units(docs, postings, factor)
-            files = self._score_files(docs, postings, kept, counts)
-        return Scores(units, files, tuple(hit.term for hit in kept), len(found) - len(kept))
+            files = self._score_files(docs, postings, used, counts)
+        return Scores(units, files, tuple(hit.term for hit in used), len(hits) - len(used))
 
     def matched(self, unit: int, terms: Sequence[Term]) -> list[str]:
         """Which of the terms stand in a unit, its symbol or its path, as the query spells them."""
-        part = int(np.searchsorted(self._first_doc, unit, "right")) - 1
-        local = unit - int(self._first_doc[part])
+        part, local = locate(self._first_doc, unit)
         out = []
         for term in terms:
             docs = self.segments[part].rows_of(term_hash(term.text))["doc"]
@@ -154,23 +135,23 @@ class LexicalView:
                 out.append(term.word or term.text)
         return list(dict.fromkeys(out))
 
-    def document(self, unit: int) -> IndexedUnit:
-        part = int(np.searchsorted(self._first_doc, unit, "right")) - 1
+    def document(self, unit: int) -> UnitAddress:
+        part, local = locate(self._first_doc, unit)
         data = self.segments[part]
-        row = data.documents[unit - int(self._first_doc[part])]
+        row = data.documents[local]
         file = data.files[int(row["file"])]
-        return IndexedUnit(
-            Span(data.segment.files[int(row["file"])].path, int(row["start"]), int(row["end"])),
-            Level(int(row["level"])),
-            data.strings[int(row["kind"])],
-            data.strings[int(row["name"])],
-            data.strings[int(file["language"])],
-            Mark(int(file["marks"])),
+        return UnitAddress(
+            span=Span(data.segment.files[int(row["file"])].path, int(row["start"]), int(row["end"])),
+            level=Level(int(row["level"])),
+            kind=data.strings[int(row["kind"])],
+            symbol=data.strings[int(row["name"])],
+            language=data.strings[int(file["language"])],
+            marks=Mark(int(file["marks"])),
         )
 
     def path(self, file: int) -> str:
-        part = int(np.searchsorted(self._first_file, file, "right")) - 1
-        return self.segments[part].segment.files[file - int(self._first_file[part])].path
+        part, local = locate(self._first_file, file)
+        return self.segments[part].segment.files[local].path
 
     def holders(self, term: int) -> Array:
         """The numbers of the units with a term, by its hash; dead ones too."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.lexical.postings import write_segment
 from codenib.views.lexical.profile import lexical_profile
 from codenib.views.lexical.read import LexicalView
-from codenib.views.segments import advance_artifact, write_artifact
+from codenib.views.segments import advance_artifact, differing_files, write_artifact
 
 
 class LexicalViewBuilder:
@@ -35,16 +35,23 @@ class LexicalViewBuilder:
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:
         """Compare every live file's units and postings."""
-        facts_left, facts_right = _file_facts(left), _file_facts(right)
-        for path in sorted(facts_left.keys() | facts_right.keys()):
-            if path not in facts_right:
-                yield f"{path}: only in the first"
-            elif path not in facts_left:
-                yield f"{path}: only in the second"
-            elif facts_left[path] != facts_right[path]:
-                (ours, _), (theirs, _) = facts_left[path], facts_right[path]
-                what = "content" if ours[0] != theirs[0] else "units" if ours != theirs else "term counts"
-                yield f"{path}: {what} not equal"
+        return differing_files(_file_facts(left), _file_facts(right), _unequal)
+
+
+class _FileFacts(NamedTuple):
+    """What the view says of a file; `postings` are sorted bytes."""
+
+    digest: str
+    about: tuple[object, ...]
+    units: list[tuple[object, ...]]
+    postings: bytes
+
+
+def _unequal(ours: _FileFacts, theirs: _FileFacts) -> Iterator[str]:
+    if ours != theirs:
+        same_units = ours._replace(postings=b"") == theirs._replace(postings=b"")
+        what = "content" if ours.digest != theirs.digest else "term counts" if same_units else "units"
+        yield f"{what} not equal"
 
 
 def _facts(folder: Path) -> ViewFacts:
@@ -53,9 +60,9 @@ def _facts(folder: Path) -> ViewFacts:
     return ViewFacts({"files": view.file_count, "units": view.unit_count, **skipped}, ("ranked:lexical",))
 
 
-def _file_facts(folder: Path) -> dict[str, tuple[list[object], bytes]]:
-    """For each live path: digest, marks and units, and its postings as sorted bytes."""
-    facts: dict[str, tuple[list[object], bytes]] = {}
+def _file_facts(folder: Path) -> dict[str, _FileFacts]:
+    """The facts of each live path."""
+    facts: dict[str, _FileFacts] = {}
     for data in LexicalView(folder).segments:
         postings = np.asarray(data.postings)
         term_of = np.repeat(np.asarray(data.terms), (data.starts[1:] - data.starts[:-1]).astype(np.int64))
@@ -69,8 +76,10 @@ def _file_facts(folder: Path) -> dict[str, tuple[list[object], bytes]]:
                 continue
             units = docs[first_unit[index] : first_unit[index + 1]]
             rows = slice(int(first_row[index]), int(first_row[index + 1]))
-            facts[file.path] = (
-                [file.digest, *_file_row(data.files[index], data.strings), _spell(units, data.strings)],
+            facts[file.path] = _FileFacts(
+                file.digest,
+                _file_row(data.files[index], data.strings),
+                _spell(units, data.strings),
                 term_of[rows].tobytes()
                 + (postings["doc"][rows] - first_unit[index]).astype("<u4").tobytes()
                 + b"".join(postings[field][rows].tobytes() for field in ("body", "symbol", "path")),

@@ -12,12 +12,14 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from codenib.core.errors import StateError
 from codenib.core.protocols import Records
 from codenib.core.source import SourceFile
+from codenib.views.arrays import map_part, save_parts
 from codenib.views.segments import Segment
 from codenib.views.trigram.derive import Grams, TrigramDeriver, unpack
 from codenib.views.trigram.literals import Need
-from codenib.views.trigram.texts import StoredTexts, load_array, write_texts
+from codenib.views.trigram.texts import StoredTexts, write_texts
 
 Mask = NDArray[np.bool_]
 
@@ -26,9 +28,7 @@ def write_parts(files: Sequence[SourceFile], records: Records, out: Path, name: 
     """Write the parts of a segment; its text is streamed, its postings are sorted as one array."""
     write_texts(records.blobs(files), out, name)
     grams, starts, posts = _postings(list(records.fetch(TrigramDeriver.name, files)))
-    np.save(out / f"{name}.grams.npy", grams)
-    np.save(out / f"{name}.starts.npy", starts)
-    np.save(out / f"{name}.posts.npy", posts)
+    save_parts(out, name, {"grams": grams, "starts": starts, "posts": posts})
 
 
 def _postings(records: Sequence[bytes]) -> tuple[Grams, NDArray[np.uint32], NDArray[np.uint16]]:
@@ -55,9 +55,14 @@ class PartsReader:
         self.live: Mask = np.ones(len(segment.files), np.bool_)
         self.live[list(segment.dead)] = False
         self.texts = StoredTexts(folder, segment.name, len(segment.files))
-        self._grams = load_array(folder, segment.name, "grams")
-        self._starts = load_array(folder, segment.name, "starts")
-        self._posts = load_array(folder, segment.name, "posts")
+        try:
+            self._grams = map_part(folder, segment.name, "grams")
+            self._starts = map_part(folder, segment.name, "starts")
+            self._posts = map_part(folder, segment.name, "posts")
+        except (OSError, ValueError) as error:
+            raise StateError(
+                f"trigrams of {folder / segment.name} cannot be read: {error}", hint="codenib index --rebuild"
+            ) from error
 
     def candidates(self, need: Need) -> list[int]:
         """The live, non-empty files whose trigrams meet `need`, in order."""
@@ -78,10 +83,10 @@ class PartsReader:
         for group in need.either:
             if not mask.any():
                 break
-            found = np.zeros(len(self.files), np.bool_)
+            any_of = np.zeros(len(self.files), np.bool_)
             for member in group:
-                found |= self._meeting(member)
-            mask &= found
+                any_of |= self._meeting(member)
+            mask &= any_of
         return mask
 
     def _all_of(self, grams: list[int]) -> Mask:
@@ -92,7 +97,7 @@ class PartsReader:
             return np.zeros(len(self.files), np.bool_)
         mask = np.ones(len(self.files), np.bool_)
         for place in at:
-            found = np.zeros(len(self.files), np.bool_)
-            found[self._posts[self._starts[place] : self._starts[place + 1]]] = True
-            mask &= found
+            having = np.zeros(len(self.files), np.bool_)
+            having[self._posts[self._starts[place] : self._starts[place + 1]]] = True
+            mask &= having
         return mask

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codenib.core.answers import LineMatch
 from codenib.views.trigram.match import Matches
@@ -29,7 +30,7 @@ class MatchLimits:
 def verify(
     pattern: Pattern,
     candidates: Sequence[CandidateFile],
-    wanted: MatchLimits,
+    limits: MatchLimits,
     *,
     timeout_s: float,
     scanned_all: bool,
@@ -42,14 +43,13 @@ def verify(
     try:
         for candidate in candidates:
             before = total
-            text = candidate.text()
-            for position in () if text is None else _numbered(pattern, text, deadline):
-                if wanted.limit is None or len(items) < wanted.limit:
-                    items.append(
-                        _match(pattern, candidate.path, text or "", position, wanted.context, deadline)
-                    )
-                total += 1
-                files += total == before + 1
+            if (text := candidate.text()) is not None:
+                for line in _matching_lines(pattern, text, deadline):
+                    if limits.limit is None or len(items) < limits.limit:
+                        spans = pattern.spans(text[line.start : line.end], deadline)
+                        items.append(_match(candidate.path, text, line, spans, limits.context))
+                    total += 1
+                    files += total == before + 1
             deadline.left_s()
             done += 1
     except TimeoutError:
@@ -57,32 +57,44 @@ def verify(
     reasons = ["no three bytes are common to all matches: every file was searched"] if scanned_all else []
     if not complete:
         reasons.append(f"stopped after {timeout_s:g} s with {done} of {len(candidates)} files searched")
-    return Matches(tuple(items), total, files, len(candidates), scanned_all, complete, "; ".join(reasons))
+    return Matches(
+        items=tuple(items),
+        total=total,
+        files=files,
+        candidates=len(candidates),
+        scanned_all=scanned_all,
+        complete=complete,
+        reason="; ".join(reasons),
+    )
 
 
-def _numbered(pattern: Pattern, text: str, deadline: Deadline) -> Iterator[tuple[int, Span]]:
-    """The matching lines with their 1-based numbers."""
+class _Line(NamedTuple):
+    """A line's 1-based number, and where it stands in its text."""
+
+    number: int
+    start: int
+    end: int
+
+
+def _matching_lines(pattern: Pattern, text: str, deadline: Deadline) -> Iterator[_Line]:
     number, counted = 1, 0
     for start, end in pattern.lines(text, deadline):
         number += text.count("\n", counted, start)
         counted = start
-        yield number, (start, end)
+        yield _Line(number, start, end)
 
 
-def _match(
-    pattern: Pattern, path: str, text: str, position: tuple[int, Span], context: int, deadline: Deadline
-) -> LineMatch:
-    number, (start, end) = position
-    line = text[start:end]
-    spans = pattern.spans(line, deadline)
+def _match(path: str, text: str, line: _Line, spans: tuple[Span, ...], context: int) -> LineMatch:
+    column, end_column = spans[0]
     return LineMatch(
-        path,
-        number,
-        *spans[0],
-        line,
-        spans,
-        _lines_before(text, start, context),
-        _lines_after(text, end, context),
+        path=path,
+        line=line.number,
+        column=column,
+        end_column=end_column,
+        text=text[line.start : line.end],
+        spans=spans,
+        before=_lines_before(text, line.start, context),
+        after=_lines_after(text, line.end, context),
     )
 
 
@@ -98,8 +110,8 @@ def _lines_before(text: str, start: int, count: int) -> tuple[str, ...]:
 def _lines_after(text: str, end: int, count: int) -> tuple[str, ...]:
     lines: list[str] = []
     while len(lines) < count and end + 1 < len(text):
-        found = text.find("\n", end + 1)
-        following = found if found >= 0 else len(text)
+        newline = text.find("\n", end + 1)
+        following = newline if newline >= 0 else len(text)
         lines.append(text[end + 1 : following])
         end = following
     return tuple(lines)

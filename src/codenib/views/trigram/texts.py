@@ -5,12 +5,12 @@ from __future__ import annotations
 import mmap
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
+from codenib.views.arrays import map_part, save_parts
 
 BOM = b"\xef\xbb\xbf"
 
@@ -22,7 +22,7 @@ def write_texts(blobs: Iterable[bytes], out: Path, name: str) -> None:
         for data in blobs:
             text.write(data)
             offsets.append(offsets[-1] + len(data))
-    np.save(out / f"{name}.offsets.npy", np.array(offsets, np.uint64))
+    save_parts(out, name, {"offsets": np.array(offsets, np.uint64)})
 
 
 class StoredTexts:
@@ -31,11 +31,11 @@ class StoredTexts:
     def __init__(self, folder: Path, name: str, count: int) -> None:
         try:
             self._text = _map_text(folder / f"{name}.text")
-        except OSError as error:
+            self._offsets = map_part(folder, name, "offsets")
+        except (OSError, ValueError) as error:
             raise StateError(
                 f"text of {folder / name} cannot be read: {error}", hint="codenib index --rebuild"
             ) from error
-        self._offsets = load_array(folder, name, "offsets")
         if len(self._offsets) != count + 1 or int(self._offsets[-1]) != len(self._text):
             raise StateError(
                 f"text of {folder / name} does not fit its offsets", hint="codenib index --rebuild"
@@ -66,17 +66,6 @@ class StoredTexts:
         if needles is not None and not any(self.holds(index, needle) for needle in needles):
             return None
         return self.data(index).removeprefix(BOM).decode("utf-8", "replace")
-
-
-def load_array(folder: Path, name: str, part: str) -> NDArray[Any]:
-    """Map `NAME.PART.npy`; raises `StateError` when it cannot be read."""
-    try:
-        mapped: NDArray[Any] = np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
-    except (OSError, ValueError) as error:
-        raise StateError(
-            f"{part} of {folder / name} cannot be read: {error}", hint="codenib index --rebuild"
-        ) from error
-    return mapped.view(np.ndarray)
 
 
 def _map_text(path: Path) -> mmap.mmap | bytes:

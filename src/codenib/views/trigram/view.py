@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
 from codenib.core.protocols import Records
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
-from codenib.views.segments import advance_artifact, write_artifact
+from codenib.views.segments import advance_artifact, differing_files, write_artifact
 from codenib.views.trigram.derive import Grams
 from codenib.views.trigram.parts import write_parts
 from codenib.views.trigram.profile import trigram_profile
@@ -20,9 +21,7 @@ from codenib.views.trigram.read import TrigramView
 class TrigramViewBuilder:
     """Builds and maintains the view that substring and regex search read."""
 
-    @property
-    def kind(self) -> ViewKind:
-        return ViewKind.TRIGRAM
+    kind = ViewKind.TRIGRAM
 
     def profile(self) -> ArtifactProfile:
         return trigram_profile()
@@ -37,14 +36,7 @@ class TrigramViewBuilder:
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:
         """Compare live files by digest, text and trigrams, in path order."""
-        ours, theirs = _contents(left), _contents(right)
-        for path in sorted(ours.keys() | theirs.keys()):
-            if path not in theirs:
-                yield f"{path}: only in {left.name}"
-            elif path not in ours:
-                yield f"{path}: only in {right.name}"
-            else:
-                yield from (f"{path}: {what}" for what in _unequal(ours[path], theirs[path]))
+        return differing_files(_contents(left), _contents(right), _unequal)
 
 
 def _facts(folder: Path) -> ViewFacts:
@@ -56,22 +48,26 @@ def _facts(folder: Path) -> ViewFacts:
     return ViewFacts(counts, ("substring", "regex"))
 
 
-_Content = tuple[str, bytes, Grams]
+class _Content(NamedTuple):
+    digest: str
+    text: bytes
+    grams: Grams
 
 
 def _contents(folder: Path) -> dict[str, _Content]:
     view = TrigramView.open(folder)
     grams = {segment: segment.grams_by_file() for segment in view.segments}
     return {
-        file.path: (file.digest, segment.texts.data(index), grams[segment][index])
+        file.path: _Content(file.digest, segment.texts.data(index), grams[segment][index])
         for file, segment, index in view.live()
     }
 
 
 def _unequal(left: _Content, right: _Content) -> Iterator[str]:
-    if left[0] != right[0]:
-        yield f"digest {left[0]} against {right[0]}"
-    if left[1] != right[1]:
-        yield f"text of {len(left[1])} against {len(right[1])} bytes"
-    if not np.array_equal(left[2], right[2]):
-        yield f"{len(left[2])} against {len(right[2])} trigrams, {len(np.setxor1d(left[2], right[2]))} differ"
+    if left.digest != right.digest:
+        yield f"digest {left.digest} against {right.digest}"
+    if left.text != right.text:
+        yield f"text of {len(left.text)} against {len(right.text)} bytes"
+    if not np.array_equal(left.grams, right.grams):
+        differ = len(np.setxor1d(left.grams, right.grams))
+        yield f"{len(left.grams)} against {len(right.grams)} trigrams, {differ} differ"

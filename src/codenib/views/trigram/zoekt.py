@@ -59,10 +59,10 @@ def zoekt_available(*folders: Path) -> ZoektPrograms | None:
 
 
 def _required(zoekt: ZoektPrograms | None) -> ZoektPrograms:
-    found = zoekt or zoekt_available()
-    if found is None:
+    programs = zoekt or zoekt_available()
+    if programs is None:
         raise ProviderError("zoekt and zoekt-index are not installed", hint=INSTALL)
-    return found
+    return programs
 
 
 class ZoektView:
@@ -121,10 +121,18 @@ class ZoektView:
         compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal)
         wide = "" if compiled.root is None else widen(compiled.root, _escape)
         try:
-            found = self._ask(wide, timeout_s) if 0 < len(wide) < _MAX_QUERY else None
+            named = self._ask(wide, timeout_s) if 0 < len(wide) < _MAX_QUERY else None
         except subprocess.TimeoutExpired:
-            return Matches((), 0, 0, 0, False, False, f"zoekt did not answer within {timeout_s:g} s")
-        numbers = range(len(self._paths)) if found is None else sorted(found | self._not_indexed)
+            return Matches(
+                items=(),
+                total=0,
+                files=0,
+                candidates=0,
+                scanned_all=False,
+                complete=False,
+                reason=f"zoekt did not answer within {timeout_s:g} s",
+            )
+        numbers = range(len(self._paths)) if named is None else sorted(named | self._not_indexed)
         candidates = [
             CandidateFile(self._paths[number], partial(self._texts.decoded, number, compiled.byte_needles))
             for number in numbers
@@ -132,7 +140,7 @@ class ZoektView:
         ]
         left_s = max(0.0, timeout_s - (time.monotonic() - start))
         return verify(
-            compiled, candidates, MatchLimits(limit, context), timeout_s=left_s, scanned_all=found is None
+            compiled, candidates, MatchLimits(limit, context), timeout_s=left_s, scanned_all=named is None
         )
 
     def sizes(self) -> list[int]:

@@ -16,9 +16,7 @@ from codenib.views.trigram.zoekt import ZoektView
 class ZoektViewBuilder:
     """Builds what `regex --backend zoekt` reads; fails, alone, where zoekt is not installed."""
 
-    @property
-    def kind(self) -> ViewKind:
-        return ViewKind.ZOEKT
+    kind = ViewKind.ZOEKT
 
     def profile(self) -> ArtifactProfile:
         return zoekt_profile()

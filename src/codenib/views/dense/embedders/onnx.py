@@ -191,7 +191,14 @@ def _open_graph(folder: Path, model_path: Path, pooling: str, pad_id: int) -> On
     output, pooled = _find_output(session)
     if not pooled and pooling not in POOLINGS:
         raise InputError(f"{folder} pools by {pooling}; ONNX folders can {', '.join(POOLINGS)}")
-    return OnnxGraph(session, folder.resolve().name, inputs, output, "model" if pooled else pooling, pad_id)
+    return OnnxGraph(
+        session,
+        name=folder.resolve().name,
+        inputs=inputs,
+        output=output,
+        pooling="model" if pooled else pooling,
+        pad_id=pad_id,
+    )
 
 
 def open_session(model_path: Path, threads: int = 0) -> Any:

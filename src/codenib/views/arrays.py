@@ -1,0 +1,50 @@
+"""The arrays of a segment: numbers and names in, `NAME.PART.npy` files out, and the same memory-mapped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sized
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+Numbers = NDArray[np.int64]
+
+
+def save_parts(folder: Path, name: str, parts: Mapping[str, Array]) -> None:
+    """Write each part of the segment `name`."""
+    for part, array in parts.items():
+        np.save(folder / f"{name}.{part}.npy", array, allow_pickle=False)
+
+
+def map_part(folder: Path, name: str, part: str) -> Array:
+    """Map a part of the segment `name`; raises OSError or ValueError when it cannot be read."""
+    mapped: Array = np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
+    return mapped.view(np.ndarray)  # a memmap pays for its class on every slice
+
+
+class StringTable:
+    """Each string once, numbered in the order in which they come."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[str, int] = {}
+
+    def number(self, text: str) -> int:
+        return self._numbers.setdefault(text, len(self._numbers))
+
+    @property
+    def rows(self) -> list[str]:
+        return list(self._numbers)
+
+
+def first_numbers(parts: Iterable[Sized]) -> Numbers:
+    """Where each part begins when all are numbered one after the other; and the end of the last."""
+    return np.cumsum([0, *(len(part) for part in parts)])
+
+
+def locate(firsts: Numbers, number: int) -> tuple[int, int]:
+    """The part that a number over all parts falls into, and its number there."""
+    part = int(np.searchsorted(firsts, number, "right")) - 1
+    return part, number - int(firsts[part])
