@@ -1,4 +1,4 @@
-"""Tokens are counted as tiktoken counts cl100k_base."""
+"""PairTokens are counted as tiktoken counts cl100k_base."""
 
 from __future__ import annotations
 

@@ -42,6 +42,22 @@ def signature(lines: Sequence[str], symbol: str) -> str:
     return narrow(joined.removesuffix("{").removesuffix(":").rstrip().replace("( ", "(").replace(", )", ")"))
 
 
+def declared_as(text: str, symbol: str) -> str:
+    """How a unit's text declares its symbol, on one line; without a declaration its first line."""
+    return signature(text.split("\n")[:60], symbol) or text.strip().partition("\n")[0]
+
+
+def matching_lines(lines: Sequence[str], terms: Sequence[str], most: int) -> list[int]:
+    """At most `most` lines (0-based) of a unit: its first, those with most terms, then the next ones."""
+    wanted = [term.lower() for term in terms if len(term) > 2]
+    often = [sum(term in line.lower() for term in wanted) for line in lines]
+    first = next((at for at, line in enumerate(lines) if line.strip()), 0)
+    best = sorted(range(len(lines)), key=lambda at: (-often[at], at))[: most - 1]
+    chosen = {first, *(at for at in best if often[at])}
+    rest = [at for at in range(first, len(lines)) if at not in chosen]
+    return sorted([*chosen, *rest[: max(most - len(chosen), 0)]])
+
+
 def narrow(line: str) -> str:
     """A line of at most `WIDEST` characters; carriage returns at its end are left out."""
     line = line.rstrip()

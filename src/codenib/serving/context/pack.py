@@ -29,7 +29,7 @@ from codenib.serving.context.tokens import count
 BREADTH = 0.5  # of the room goes to declarations of many candidates before any gets its lines
 FULL_SHARE = 0.2  # of the room that one unit may take with all its lines
 CUT_SHARE = 0.1  # of the room that the telling lines of a longer unit may take
-# Tokens of either, however large the room is: a larger room shows more units before it shows more of one.
+# PairTokens of either, however large the room is: a larger room shows more units before it shows more of one.
 FULL_MOST = 300
 CUT_MOST = 150
 LEAST_CUT = 90  # tokens; less than this shows nothing that the declaration does not

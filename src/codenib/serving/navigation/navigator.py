@@ -121,6 +121,11 @@ class Navigator:
         progress = self._compiler.progress
         return compare(pinned, self.servers, n=n, seed=seed, paths=chosen, progress=progress)
 
+    @property
+    def has_graph(self) -> bool:
+        """Whether this worktree has a graph, fresh or not."""
+        return ViewKind.GRAPH in self._snapshots.views_of_head()
+
     @cached_property
     def servers(self) -> LiveServers:
         """The language servers of the worktree."""
@@ -184,8 +189,7 @@ class Navigator:
 
     def _at_hand(self, at: str | None) -> bool:
         """Whether this process has the engines of the worktree's graph, and they were quick last time."""
-        has_graph = at is None and ViewKind.GRAPH in self._snapshots.views_of_head()
-        return has_graph and self._compiler.graph.at_hand
+        return at is None and self.has_graph and self._compiler.graph.at_hand
 
     def _choose(
         self, request: NavigationRequest, pinned: PinnedSnapshot, position: Position

@@ -57,13 +57,22 @@ class PlaceResolver:
                 return view.files_at + file
         return node_at(view, self.position(pinned, where, name, request))
 
-    def near(self, name: str, path: str, line: int, request: SnapshotRequest) -> tuple[str, str]:
-        """`path:line` of a name near a line, and the name: models are bad at lines, so the name counts.
+    def near(
+        self, name: str | None, path: str | None, line: int | None, request: SnapshotRequest
+    ) -> tuple[str, str]:
+        """Where to ask and the name there, from what a model gives: the name counts, the line is about right.
 
-        Without a line, where the file declares it.
+        With a path but no line, where the file declares the name.
         """
+        if not path:
+            if not name:
+                hint = "name=parse, or path=src/app.py line=12 name=parse"
+                raise InputError("no name and no path is given", hint=hint)
+            return name, ""
+        if not line and not name:
+            raise InputError(f"{path}: which name?", hint=f"path={path} name=…")
         text = self._reader.read(path, (None, None), request).text
-        last = last_name(name)
+        last = last_name(name or "")
         if not last:
             return f"{path}:{line}", ""
         at = nearest_line(text.split("\n"), line or self._declared_at(path, last, request), last)

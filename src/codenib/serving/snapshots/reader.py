@@ -9,9 +9,11 @@ from codenib.core.answers import Evidence, Passage
 from codenib.core.errors import InputError
 from codenib.core.navigation import Location
 from codenib.core.requests import SnapshotRequest
-from codenib.core.source import SourceUnit, Span
+from codenib.core.source import SourceUnit, Span, UnitRow
 from codenib.core.views import ViewKind
 from codenib.serving.snapshots.pool import Snapshots
+
+_DECORATORS = 10  # lines between the beginning of a unit and its name
 
 
 class SourceReader:
@@ -52,18 +54,17 @@ class SourceReader:
         extracted, text = pinned.units(name)
         if extracted.skip:
             raise InputError(f"{name} is not indexed: {extracted.skip}", hint=f"codenib read {name}")
-        lines = split_lines(text)
-        return [
-            SourceUnit(
-                span=Span(name, row.start_line, row.end_line),
-                level=row.level,
-                kind=row.kind,
-                language=extracted.language,
-                symbol=row.symbol,
-                text="\n".join(lines[row.start_line - 1 : row.end_line]),
-            )
-            for row in sorted(extracted.rows, key=lambda row: (row.start_line, row.level, -row.end_line))
-        ]
+        rows = sorted(extracted.rows, key=lambda row: (row.start_line, row.level, -row.end_line))
+        return [_unit(name, row, extracted.language, text) for row in rows]
+
+    def declared_at(self, path: str, line: int, snapshot: str) -> SourceUnit | None:
+        """The smallest named unit that begins at or a few lines above a line; None where none does."""
+        extracted, text = self._snapshots.of_snapshot(snapshot).units(path)
+        around = [row for row in extracted.rows if row.symbol and row.start_line <= line <= row.end_line]
+        smallest = min(around, key=lambda row: row.end_line - row.start_line, default=None)
+        if smallest is None or line - smallest.start_line > _DECORATORS:
+            return None  # a field or a constant far inside its owner
+        return _unit(path, smallest, extracted.language, text)
 
     def texts(self, items: Sequence[Evidence], snapshot: str) -> list[str]:
         """The source text of each result, from the snapshot that answered."""
@@ -94,6 +95,17 @@ class SourceReader:
         names = sorted(set(paths))
         texts = self._snapshots.of_snapshot(snapshot).texts(names)
         return {name: split_lines(text) for name, text in zip(names, texts, strict=True)}
+
+
+def _unit(path: str, row: UnitRow, language: str, text: str) -> SourceUnit:
+    return SourceUnit(
+        span=Span(path, row.start_line, row.end_line),
+        level=row.level,
+        kind=row.kind,
+        language=language,
+        symbol=row.symbol,
+        text="\n".join(split_lines(text)[row.start_line - 1 : row.end_line]),
+    )
 
 
 def split_lines(text: str) -> list[str]:

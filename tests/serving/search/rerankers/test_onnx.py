@@ -56,7 +56,7 @@ def test_no_documents_have_no_scores(tmp_path: Path) -> None:
 
 
 def lengths(reranker: object, query: str, document: str) -> tuple[int, int]:
-    """Tokens of the query and of the document in their pair, without the marks around them."""
+    """PairTokens of the query and of the document in their pair, without the marks around them."""
     pairs = reranker.model  # type: ignore[attr-defined]
     assert isinstance(pairs, OnnxPairs)
     (pair,) = pairs.encode(query, [document])

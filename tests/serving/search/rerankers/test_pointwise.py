@@ -9,7 +9,7 @@ import pytest
 
 from codenib.core.errors import ProviderError
 from codenib.core.reranking import RerankerIdentity
-from codenib.serving.search.rerankers.pointwise import PointwiseReranker, Tokens
+from codenib.serving.search.rerankers.pointwise import PairTokens, PointwiseReranker
 
 IDENTITY = RerankerIdentity("small", "1", "yes-no")
 
@@ -21,10 +21,10 @@ class SmallMemory:
         self.room = room
         self.batches: list[list[int]] = []
 
-    def encode(self, query: str, documents: Sequence[str]) -> list[Tokens]:
-        return [Tokens(tuple(map(ord, query + document))) for document in documents]
+    def encode(self, query: str, documents: Sequence[str]) -> list[PairTokens]:
+        return [PairTokens(tuple(map(ord, query + document))) for document in documents]
 
-    def score(self, batch: Sequence[Tokens]) -> list[float]:
+    def score(self, batch: Sequence[PairTokens]) -> list[float]:
         self.batches.append([len(pair.ids) for pair in batch])
         if len(batch) * max(len(pair.ids) for pair in batch) > self.room:
             raise MemoryError("out of memory")

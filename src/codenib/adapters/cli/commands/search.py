@@ -206,27 +206,17 @@ def _print_answer(workspace: Workspace, answer: Answer, level: str) -> None:
 
 def _excerpt(text: str, item: Evidence) -> str:
     """The unit's first line and the lines that say most of what matched."""
+    from codenib.serving.context.excerpt import matching_lines
+
     lines = text.split("\n")
-    terms = [term.lower() for term in item.matched if len(term) > 2]
-    weight = {number: _hits(line, terms) for number, line in enumerate(lines)}
-    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
-    best = sorted(weight, key=lambda number: (-weight[number], number))[: _SHOWN_LINES - 1]
-    shown = sorted({first, *(number for number in best if weight[number])})
-    if len(shown) < _SHOWN_LINES:
-        rest = (number for number in range(first, len(lines)) if number not in shown)
-        shown = sorted([*shown, *[n for n, _ in zip(rest, range(_SHOWN_LINES - len(shown)), strict=False)]])
-    shown_lines = numbered("\n".join(line[:_WIDEST] for line in lines), item.language, item.start_line)
+    chosen = matching_lines(lines, item.matched, _SHOWN_LINES)
+    printed = numbered("\n".join(line[:_WIDEST] for line in lines), item.language, item.start_line)
     out: list[str] = []
-    for at, number in enumerate(shown):
-        if at and number > shown[at - 1] + 1:
+    for above, number in zip([-1, *chosen], chosen, strict=False):
+        if above >= 0 and number > above + 1:
             out.append(click.style("    ⋮", dim=True))
-        out.append("  " + shown_lines[number])
+        out.append("  " + printed[number])
     return "\n".join(out)
-
-
-def _hits(line: str, terms: list[str]) -> int:
-    low = line.lower()
-    return sum(1 for term in terms if term in low)
 
 
 @click.command()

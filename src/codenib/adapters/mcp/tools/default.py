@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import Parameter, schema_of
-from codenib.adapters.mcp.tools.places import place_of
 from codenib.adapters.mcp.tools.replies import (
     LEAST_TOKENS,
     ToolReply,
@@ -19,18 +17,16 @@ from codenib.adapters.mcp.tools.replies import (
     shown_snapshot,
     snapshot_facts,
 )
-from codenib.core.answers import Answer, Evidence, RegexAnswer
+from codenib.core.answers import Answer, RegexAnswer
+from codenib.core.requests import CURRENT
 from codenib.core.symbols import NavigationAnswer
 from codenib.core.views import Status, ViewKind
-from codenib.serving.context.excerpt import signature
+from codenib.serving.context.excerpt import declared_as
 from codenib.serving.workspace import Workspace
-from codenib.units.extract import extract
-from codenib.units.languages import language_hint
 
 _WIDEST = 200  # characters of a source line in a list
 _BODIES = 1  # definitions that are shown with their lines: parsing a file takes 8 ms for 900 lines
 _BODY_LINES = 60
-_DECORATORS = 10  # lines between the beginning of a unit and its name
 _HEAD_TOKENS = 45  # what the head of a pack may take
 
 
@@ -127,7 +123,7 @@ def ranked_reply(call: Call, route: str) -> ToolReply:
     texts = call.workspace.texts(answer.items, at_snapshot=answer.snapshot.id)
     entries = []
     for item, text in zip(answer.items, texts, strict=True):
-        declared = signature(text.split("\n")[:60], item.symbol) or text.strip().partition("\n")[0]
+        declared = declared_as(text, item.symbol)
         entries.append(f"{item.path}:{item.start_line}-{item.end_line} {_named(item.symbol, declared)}")
     what = counted(len(answer.items), answer.total, "units")
     head = head_line(what, str(answer.plan.route), shown_snapshot(answer.snapshot))
@@ -158,9 +154,14 @@ def lines_reply(found: RegexAnswer) -> ToolReply:
     return ToolReply(head, entries, facts, "raise max_tokens or k, or narrow paths", total=found.total)
 
 
+def place_of(call: Call) -> tuple[str, str]:
+    """Where to ask, and the name that stands there."""
+    return call.workspace.navigator.places.near(call["name"], call["path"], call["line"], CURRENT)
+
+
 def definition(call: Call) -> ToolReply:
     """Where a name is declared, with the lines of the declaration."""
-    where, name = place_of(call.workspace, call["name"], call["path"], call["line"])
+    where, name = place_of(call)
     answer = call.workspace.definition(where, name=name)
     entries = []
     for at, (place, line) in enumerate(zip(answer.locations, call.workspace.lines(answer), strict=True)):
@@ -172,7 +173,7 @@ def definition(call: Call) -> ToolReply:
 
 def references(call: Call) -> ToolReply:
     """Every use of a name, a line each, below their files."""
-    where, name = place_of(call.workspace, call["name"], call["path"], call["line"])
+    where, name = place_of(call)
     answer = call.workspace.references(where, name=name, limit=call["k"])
     entries, last = [], ""
     for place, line in zip(answer.locations, call.workspace.lines(answer), strict=True):
@@ -230,24 +231,16 @@ def status(call: Call) -> ToolReply:
 
 def _body(call: Call, snapshot: str, path: str, line: int) -> list[str]:
     """The lines of the smallest unit that begins at or around a line."""
-    whole = Evidence(path, 1, sys.maxsize, "", "", "", "", 0.0)
-    text = call.workspace.texts([whole], at_snapshot=snapshot)[0]
-    units = [
-        unit
-        for unit in extract(text.encode(), language_hint(path)).rows
-        if unit.symbol and unit.start_line <= line <= unit.end_line
-    ]
-    if not units:
+    unit = call.workspace.reader.declared_at(path, line, snapshot)
+    if unit is None:
         return []
-    unit = min(units, key=lambda each: each.end_line - each.start_line)
-    if line - unit.start_line > _DECORATORS:
-        return []  # a field or a constant far inside its owner
-    lines = "\n".join(text.split("\n")[unit.start_line - 1 : unit.end_line]).rstrip().split("\n")
+    first, last = unit.span.start_line, unit.span.end_line
+    lines = unit.text.rstrip().split("\n")
     blank = next((at for at, each in enumerate(lines) if each.strip()), 0)
     lines = lines[blank:]
-    shown = numbered("\n".join(lines[:_BODY_LINES]), unit.start_line + blank)
+    shown = numbered("\n".join(lines[:_BODY_LINES]), first + blank)
     left = len(lines) - _BODY_LINES
-    return [*shown, f"… {left} lines: read {path} {unit.start_line}-{unit.end_line}"] if left > 0 else shown
+    return [*shown, f"… {left} lines: read {path} {first}-{last}"] if left > 0 else shown
 
 
 def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name: str | None) -> ToolReply:

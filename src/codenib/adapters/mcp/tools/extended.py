@@ -20,16 +20,15 @@ from codenib.adapters.mcp.tools.default import (
     McpTool,
     budget,
     lines_reply,
+    place_of,
     ranked_reply,
 )
-from codenib.adapters.mcp.tools.places import place_of
 from codenib.adapters.mcp.tools.replies import ToolReply, counted, head_line, shown_snapshot, snapshot_facts
-from codenib.core.errors import CodenibError, InputError
+from codenib.core.errors import InputError
 from codenib.core.requests import NeighbourRelation
-from codenib.core.symbols import GraphAnswer, Symbol
+from codenib.core.symbols import GraphAnswer
 from codenib.core.views import ViewKind
-
-_NEAR = 3  # anchors whose neighbours a route names
+from codenib.serving.navigation.route import route_for_query, route_for_symbols
 
 
 def search_bm25(call: Call) -> ToolReply:
@@ -82,85 +81,24 @@ def route(call: Call) -> ToolReply:
     if bool(symbols) == bool(call["query"]):
         raise InputError("give a query, or symbols", hint='route query="…", or symbols=["a.b", "c"]')
     if symbols:
-        return _route_of_symbols(call, symbols)
-    answer = call.workspace.search(call["query"], k=call["k"])
-    anchors = [
-        _anchor(
-            item.path, item.start_line, item.symbol, f"matches {', '.join(item.matched) or 'its meaning'}"
-        )
-        for item in answer.items
-    ]
-    for item in answer.items[:_NEAR] if _has_graph(call) else ():
-        where = f"{item.path}:{item.start_line}"
-        anchors += _around(call, where, item.symbol.rpartition(".")[2], ("callers", "callees"))
-    facts = {**snapshot_facts(answer.snapshot, answer.refreshed), "total": answer.total}
-    return _route_reply(call, anchors, facts, shown_snapshot(answer.snapshot), str(answer.plan.route))
-
-
-def _route_of_symbols(call: Call, symbols: Sequence[str]) -> ToolReply:
-    call.context.require(ViewKind.GRAPH)
-    anchors: list[dict[str, Any]] = []
-    if len(symbols) == 2:
-        forth = call.workspace.navigator.path(symbols[0], symbols[1])
-        chain = forth if forth.symbols else call.workspace.navigator.path(symbols[1], symbols[0])
-        names = {symbol.id: symbol.qualified for symbol in chain.symbols}
-        reasons = {
-            edge.to: f"{edge.kind} from {names[edge.source]} at line {edge.line}" for edge in chain.edges
-        }
-        anchors = [_anchor_of(symbol, reasons.get(symbol.id, "start")) for symbol in chain.symbols]
-        if anchors:
-            facts = {**snapshot_facts(chain.snapshot, chain.refreshed), "total": len(anchors)}
-            return _route_reply(call, anchors, facts, shown_snapshot(chain.snapshot), "shortest path")
-    for symbol in symbols:
-        answer = call.workspace.definition(symbol)
-        for place in answer.locations:
-            anchors.append(_anchor(place.path, place.line, symbol, "declared here"))
-        anchors += _around(call, symbol, "", ("callers", "callees"))
-    facts = {**snapshot_facts(answer.snapshot, answer.refreshed), "total": len(anchors)}
-    unlinked = "no path between them" if len(symbols) == 2 else ""
-    return _route_reply(call, anchors, facts, shown_snapshot(answer.snapshot), unlinked)
-
-
-def _around(call: Call, where: str, name: str, ways: Sequence[NeighbourRelation]) -> list[dict[str, Any]]:
-    """The neighbours of an anchor; none when the graph does not know it."""
-    words = {"callers": "calls", "callees": "called by"}
-    found = []
-    for which in ways:
-        try:
-            answer = call.workspace.neighbours(where, which, name=name, k=5)
-        except CodenibError:
-            continue  # a section of prose, or a name that the graph does not have
-        found += [
-            _anchor_of(symbol, f"{words[which]} {answer.asked}") for symbol in answer.symbols if symbol.depth
-        ]
-    return found
-
-
-def _route_reply(
-    call: Call, anchors: Sequence[dict[str, Any]], facts: dict[str, Any], snapshot: str, how: str
-) -> ToolReply:
-    first = {(each["path"], each["line"]): each for each in reversed(anchors)}
-    kept = [each for each in anchors if first[each["path"], each["line"]] is each][: call["k"]]
-    entries = [f"{each['path']}:{each['line']} {each['symbol']} ({each['why']})" for each in kept]
-    head = head_line(f"{len(kept)} anchors", how, snapshot)
-    return ToolReply(head, entries, {**facts, "provider": how, "shown": len(kept), "places": kept})
-
-
-def _anchor(path: str, line: int, symbol: str, why: str) -> dict[str, Any]:
-    return {"path": path, "line": line, "symbol": symbol, "why": why}
-
-
-def _anchor_of(symbol: Symbol, why: str) -> dict[str, Any]:
-    return _anchor(symbol.path, symbol.line, symbol.qualified, why)
-
-
-def _has_graph(call: Call) -> bool:
-    manifest = call.context.manifest()
-    return manifest is not None and ViewKind.GRAPH in manifest.views
+        call.context.require(ViewKind.GRAPH)
+        answer = route_for_symbols(call.workspace.navigator, symbols, call["k"])
+    else:
+        answer = route_for_query(call.workspace.searcher, call.workspace.navigator, call["query"], call["k"])
+    entries = [f"{each.path}:{each.line} {each.symbol} ({each.why})" for each in answer.anchors]
+    head = head_line(f"{len(entries)} anchors", answer.how, shown_snapshot(answer.snapshot))
+    facts = {
+        **snapshot_facts(answer.snapshot, answer.refreshed),
+        "total": answer.total,
+        "provider": answer.how,
+        "shown": len(entries),
+        "places": [asdict(anchor) for anchor in answer.anchors],
+    }
+    return ToolReply(head, entries, facts)
 
 
 def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> ToolReply:
-    where, name = place_of(call.workspace, call["name"], call["path"], call["line"])
+    where, name = place_of(call)
     if call["path"] and not call["name"] and not call["line"]:
         where, name = call["path"], ""
     entries: list[str] = []

@@ -53,6 +53,13 @@ def documents_of(
 def _document(item: Evidence, lines: Sequence[str], owners: bool, characters: int) -> str:
     span = Span(item.path, item.start_line, item.end_line)
     text = "\n".join(lines[item.start_line - 1 : item.end_line])
-    unit = SourceUnit(span, Level[item.level], item.kind, item.language, item.symbol, text)
+    unit = SourceUnit(
+        span=span,
+        level=Level[item.level],
+        kind=item.kind,
+        language=item.language,
+        symbol=item.symbol,
+        text=text,
+    )
     owner = enclosing(lines, item.start_line, item.symbol) if owners else ""
     return document_of(unit, owner, characters=characters)

@@ -141,9 +141,9 @@ def open_listwise(
     base_url = next((environment[name] for name in URL_VARIABLES if environment.get(name)), "")
     if not base_url:
         raise InputError(f"no endpoint for llm:{model}: {URL_VARIABLES[0]} is not set", hint=URL_HINT)
-    url, shown = post_addresses(base_url, "/chat/completions", URL_HINT, LLM_KEYS[0])
+    url, address = post_addresses(base_url, "/chat/completions", URL_HINT, LLM_KEYS[0])
     key = choose_key(dict(environment), url, LLM_KEYS)
-    poster = Poster(url, shown, key, LLM_KEYS[0], patience, sleep, now)
+    poster = Poster(url, address, key=key, key_variable=LLM_KEYS[0], patience=patience, sleep=sleep, now=now)
     probe = [{"role": "user", "content": "Answer with one word: ready"}]
     temperature: float | None = 0.0
     try:
@@ -154,7 +154,7 @@ def open_listwise(
         temperature = None  # models that reason take none but their own
         reply = _complete(poster, model, probe, temperature, first=True)
     revision = f"{reply.model} {'temperature 0' if temperature is not None else 'own temperature'}"
-    identity = RerankerIdentity(f"{shown}#{model}", revision, "listwise", instruction=INSTRUCTION)
+    identity = RerankerIdentity(f"{address}#{model}", revision, "listwise", instruction=INSTRUCTION)
     return ListwiseReranker(poster, model, identity, temperature)
 
 

@@ -18,7 +18,7 @@ import msgspec
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.reranking import RerankerIdentity
-from codenib.serving.search.rerankers.pointwise import PointwiseReranker, Tokens
+from codenib.serving.search.rerankers.pointwise import PairTokens, PointwiseReranker
 from codenib.views.dense.embedders.folder import digest_files, read_settings
 from codenib.views.dense.embedders.onnx import (
     find_model,
@@ -64,7 +64,7 @@ class OnnxPairs:
     max_tokens: int
     query_tokens: int  # 0: half of the pair, and more where the document leaves room
 
-    def encode(self, query: str, documents: Sequence[str]) -> list[Tokens]:
+    def encode(self, query: str, documents: Sequence[str]) -> list[PairTokens]:
         """Query and document share the room: the longer one is cut, down to half."""
         longest = self.max_tokens * CHARACTERS_PER_TOKEN
         room = max(self.max_tokens - self.tokenizer.num_special_tokens_to_add(True), 2)
@@ -82,10 +82,10 @@ class OnnxPairs:
                 cut[width].truncate(width)
             read.truncate(room - width)
             pair = self.tokenizer.post_process(cut[width], read)
-            pairs.append(Tokens(tuple(pair.ids), tuple(pair.type_ids)))
+            pairs.append(PairTokens(tuple(pair.ids), tuple(pair.type_ids)))
         return pairs
 
-    def score(self, batch: Sequence[Tokens]) -> list[float]:
+    def score(self, batch: Sequence[PairTokens]) -> list[float]:
         import numpy as np
 
         logits = self.run(batch)
@@ -94,7 +94,7 @@ class OnnxPairs:
             raise ProviderError(f"{self.name} gave a score that is not finite")
         return [float(value) for value in values]
 
-    def run(self, batch: Sequence[Tokens]) -> NDArray[np.float32]:
+    def run(self, batch: Sequence[PairTokens]) -> NDArray[np.float32]:
         """A row of logits for each pair, padded to the longest; the mask keeps padding out."""
         import numpy as np
 
@@ -136,7 +136,14 @@ def open_onnx_reranker(
     session = open_session(model_path, available_cores() if threads is None else threads)
     name = name or folder.resolve().name
     model = OnnxPairs(
-        session, tokenizer, name, _inputs(session, folder), _output(session), pad_id, cap, caps.query_tokens
+        session=session,
+        tokenizer=tokenizer,
+        name=name,
+        inputs=_inputs(session, folder),
+        output=_output(session),
+        pad_id=pad_id,
+        max_tokens=cap,
+        query_tokens=caps.query_tokens,
     )
     width = model.run(model.encode("probe", ["def probe(): ..."])).shape[1]
     if width not in WIDTHS:

@@ -11,7 +11,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.reranking import RerankerIdentity
 
 
-class Tokens(NamedTuple):
+class PairTokens(NamedTuple):
     """A pair as its model reads it. `types` tell the query's tokens (0) from the document's (1)."""
 
     ids: tuple[int, ...]
@@ -21,9 +21,9 @@ class Tokens(NamedTuple):
 class PairModel(Protocol):
     """A model of pairs; `score` raises `MemoryError` when the batch is too large for it."""
 
-    def encode(self, query: str, documents: Sequence[str]) -> list[Tokens]: ...
+    def encode(self, query: str, documents: Sequence[str]) -> list[PairTokens]: ...
 
-    def score(self, batch: Sequence[Tokens]) -> list[float]: ...
+    def score(self, batch: Sequence[PairTokens]) -> list[float]: ...
 
 
 def _nothing() -> None:
@@ -45,7 +45,7 @@ class PointwiseReranker:
     def scores(self, query: str, documents: Sequence[str]) -> list[float]:
         pairs = self.model.encode(query, documents)
         order = sorted(set(pairs), key=lambda pair: (-len(pair.ids), pair))
-        found: dict[Tokens, float] = {}
+        scores: dict[PairTokens, float] = {}
         start, size = 0, self.batch_size
         while start < len(order):
             batch = order[start : start + size]
@@ -57,11 +57,11 @@ class PointwiseReranker:
                     size //= 2
                     continue
                 values = [math.nan]  # the paper gives such a document zero: the lowest score there is
-            found.update(zip(batch, values, strict=True))
+            scores.update(zip(batch, values, strict=True))
             start += len(batch)
-        if found and all(math.isnan(value) for value in found.values()):
+        if scores and all(math.isnan(value) for value in scores.values()):
             raise ProviderError(
                 f"{self.identity.model} runs out of memory on every document",
                 hint="choose a smaller model, or our own: embedded",
             )
-        return [found[pair] for pair in pairs]
+        return [scores[pair] for pair in pairs]

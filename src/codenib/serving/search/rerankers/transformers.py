@@ -14,7 +14,7 @@ from typing import Any
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.reranking import RerankerIdentity
-from codenib.serving.search.rerankers.pointwise import PointwiseReranker, Tokens
+from codenib.serving.search.rerankers.pointwise import PairTokens, PointwiseReranker
 from codenib.views.dense.embedders.folder import LONGEST_CONTEXT, digest_files
 from codenib.views.dense.embedders.hub import cached_commit, require_hub
 from codenib.views.dense.embedders.known import KNOWN_RERANKERS, KnownReranker, find_reranker
@@ -44,7 +44,7 @@ class YesNoPairs:
     no: int
     max_tokens: int
 
-    def encode(self, query: str, documents: Sequence[str]) -> list[Tokens]:
+    def encode(self, query: str, documents: Sequence[str]) -> list[PairTokens]:
         """Prefix and suffix are always whole; the end of the document is cut off."""
         room = self.max_tokens - len(self.prefix) - len(self.suffix)
         pairs = []
@@ -52,10 +52,10 @@ class YesNoPairs:
             ids = self._body(query, document)
             if len(ids) > room:
                 ids = self._body(self._shortened(query, room // 2), document)[:room]
-            pairs.append(Tokens((*self.prefix, *ids, *self.suffix)))
+            pairs.append(PairTokens((*self.prefix, *ids, *self.suffix)))
         return pairs
 
-    def score(self, batch: Sequence[Tokens]) -> list[float]:
+    def score(self, batch: Sequence[PairTokens]) -> list[float]:
         """Padded on the left, so that the last position of each row is its last token."""
         width = max(len(pair.ids) for pair in batch)
         pad = self.tokenizer.pad_token_id or 0
@@ -87,7 +87,7 @@ class ClassifierPairs:
     tokenizer: Any
     max_tokens: int
 
-    def encode(self, query: str, documents: Sequence[str]) -> list[Tokens]:
+    def encode(self, query: str, documents: Sequence[str]) -> list[PairTokens]:
         if not documents:
             return []
         encoded = self.tokenizer(
@@ -98,10 +98,11 @@ class ClassifierPairs:
         )
         types = encoded.get("token_type_ids") or [()] * len(documents)
         return [
-            Tokens(tuple(ids), tuple(kinds)) for ids, kinds in zip(encoded["input_ids"], types, strict=True)
+            PairTokens(tuple(ids), tuple(kinds))
+            for ids, kinds in zip(encoded["input_ids"], types, strict=True)
         ]
 
-    def score(self, batch: Sequence[Tokens]) -> list[float]:
+    def score(self, batch: Sequence[PairTokens]) -> list[float]:
         width = max(len(pair.ids) for pair in batch)
         pad = self.tokenizer.pad_token_id or 0
         rows = {
@@ -201,7 +202,16 @@ def _open_yes_no(library: Any, source: str, known: KnownReranker, config: Any, o
     if cap < 2 * (len(prefix) + len(suffix)):
         raise InputError(f"{source} reads {cap} tokens, too few for the prompt", hint=FOLDER_HINT)
     model = _placed(_load(library.AutoModelForCausalLM, source, offline, **_numbers(library)))
-    return YesNoPairs(model, tokenizer, known, prefix, suffix, vocabulary["yes"], vocabulary["no"], cap)
+    return YesNoPairs(
+        model=model,
+        tokenizer=tokenizer,
+        known=known,
+        prefix=prefix,
+        suffix=suffix,
+        yes=vocabulary["yes"],
+        no=vocabulary["no"],
+        max_tokens=cap,
+    )
 
 
 def _open_classifier(library: Any, source: str, config: Any, offline: bool) -> ClassifierPairs:
