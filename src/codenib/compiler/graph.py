@@ -25,7 +25,7 @@ from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
-from codenib.views.graph.profile import Makers, identify
+from codenib.views.graph.profile import GraphBackends
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.graph.facts.groups import FactsCache
@@ -82,7 +82,7 @@ class GraphChoice:
 
     def profile(self) -> ArtifactProfile:
         """The profile that the view built now would have."""
-        return self._makers().profile()
+        return self._graph_backends().profile()
 
     def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[GraphViewBuilder]:
         """A builder that uses no engine that stayed; it reads the files that the artifact was made of."""
@@ -91,7 +91,7 @@ class GraphChoice:
 
         stale = read_stale(published)
         builder = GraphViewBuilder(
-            self._makers(),
+            self._graph_backends(),
             self._export,
             self._progress,
             recall_stale=lambda files: recall_stale(self._source, stale, files),
@@ -105,7 +105,7 @@ class GraphChoice:
 
         self._cache = self._cache or FactsCache()
         builder = GraphViewBuilder(
-            self._makers(),
+            self._graph_backends(),
             self._export,
             self._progress,
             open_edit=self._open_edit,
@@ -127,8 +127,7 @@ class GraphChoice:
         files = {**snapshot.files, **read_stale(published)}
         with self._open_snapshot(replace(snapshot, files=files)) as session:
             for group in groups:
-                backends = self._backends.get(group.origin.group, ())
-                backend = next((each for each in backends if identify(each) == group.origin.backend), None)
+                backend = self._graph_backends().find(group.origin.group, group.origin.backend)
                 if isinstance(backend, ResidentBackend) and group.origin.resolved:
                     engine, _ = session.engine(backend)
                     if isinstance(engine, DifferenceEngine) and not engine.settled:
@@ -141,7 +140,9 @@ class GraphChoice:
 
         groups, stale = read_group_facts(published), read_stale(published)
         with self._export(replace(snapshot, files={**snapshot.files, **stale})) as root:
-            return audit(self._makers(), root, groups, sample=sample, seed=seed, progress=self._progress)
+            return audit(
+                self._graph_backends(), root, groups, sample=sample, seed=seed, progress=self._progress
+            )
 
     @property
     def at_hand(self) -> bool:
@@ -191,8 +192,8 @@ class GraphChoice:
         self._pool.trim()
         self._last_s = time.perf_counter() - started
 
-    def _makers(self) -> Makers:
-        return Makers(self._backends, syntactic_backend(), self._imported, trusted=self._store.trusted)
+    def _graph_backends(self) -> GraphBackends:
+        return GraphBackends(self._backends, syntactic_backend(), self._imported, trusted=self._store.trusted)
 
     def _export(self, snapshot: SourceSnapshot) -> AbstractContextManager[Path]:
         return exported(snapshot, self._source, self._repository, self._store.checkouts)

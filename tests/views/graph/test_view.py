@@ -13,7 +13,7 @@ from codenib.core.errors import CannotMaintain
 from codenib.core.source import Delta, SourceFile, SourceSnapshot
 from codenib.navigation.syntactic.backend import SyntacticBackend
 from codenib.views.graph.artifact import read_group_facts
-from codenib.views.graph.profile import Makers
+from codenib.views.graph.profile import GraphBackends
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.view import GraphViewBuilder
 
@@ -28,7 +28,7 @@ def builder(root: Path, backend: ToyBackend) -> GraphViewBuilder:
     def export(snapshot: SourceSnapshot) -> Iterator[Path]:
         yield root
 
-    return GraphViewBuilder(Makers({"toy": [backend]}, SyntacticBackend()), export, silent)
+    return GraphViewBuilder(GraphBackends({"toy": [backend]}, SyntacticBackend()), export, silent)
 
 
 def snapshot() -> SourceSnapshot:

@@ -15,7 +15,7 @@ from codenib.navigation.live.pool import ServerPool
 from codenib.navigation.live.worktree import Changes
 from codenib.navigation.tools.locate import Toolbox
 from codenib.units.languages import language_hint
-from codenib.views.graph.navigate import Found
+from codenib.views.graph.navigate import SortedLocations
 
 if TYPE_CHECKING:
     from codenib.navigation.live.provider import LiveProvider
@@ -69,7 +69,7 @@ class LiveServers:
         position: Position,
         request: NavigationRequest,
         files: Mapping[str, str],
-    ) -> tuple[Found, str]:
+    ) -> tuple[SortedLocations, str]:
         """The server's answer for a snapshot's `files` (path to digest), in our order, and who gave it."""
         backend = self.require(position.path)
         self._tell(files)
@@ -80,7 +80,7 @@ class LiveServers:
             reply = server.references(position, declaration=request.declarations)
         inside = tuple(place for place in reply.locations if place.path in files)
         outside = reply.outside + len(reply.locations) - len(inside)
-        answer = Found(inside[: request.limit], len(inside), outside, "occurrence", "")
+        answer = SortedLocations(inside[: request.limit], len(inside), outside, "occurrence", "")
         return answer, backend if reply.settled else f"{backend}, still loading"
 
     def is_covered(self, path: str) -> bool:

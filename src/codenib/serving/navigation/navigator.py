@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from codenib.serving.navigation.compare import NavigationComparison
     from codenib.serving.navigation.live import LiveServers
     from codenib.serving.snapshots.pinned import PinnedSnapshot
-    from codenib.views.graph.navigate import Found
+    from codenib.views.graph.navigate import SortedLocations
 
 _BUILD = "codenib index --views graph"
 _PATIENCE_S = 3.0  # for the process that maintains the graph; a language server takes longer to start
@@ -216,18 +216,18 @@ class Navigator:
         pinned: PinnedSnapshot,
         position: Position,
         request: NavigationRequest,
-    ) -> Found:
-        from codenib.views.graph.navigate import Found
+    ) -> SortedLocations:
+        from codenib.views.graph.navigate import SortedLocations
 
         line = pinned.text(position.path).split("\n")[position.line - 1]
         name = by_name.name_at(line, position.column)
         places = by_name.places_of_name(self._snapshots, question, name, request.snapshot) if name else ()
-        return Found(places[: request.limit], len(places), 0, "name", name)
+        return SortedLocations(places[: request.limit], len(places), 0, "name", name)
 
 
 def _ask_static(
     question: NavigationQuestion, pinned: PinnedSnapshot, position: Position, request: NavigationRequest
-) -> tuple[Found, str]:
+) -> tuple[SortedLocations, str]:
     from codenib.views.graph.navigate import definitions, references
 
     view = pinned.graph

@@ -21,7 +21,7 @@ Granularity = Literal["occurrence", "enclosing", "name"]
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class SortedLocations:
     """Sorted locations in the repository, how many there are in all, and how many targets are outside it."""
 
     locations: tuple[Location, ...]
@@ -31,7 +31,7 @@ class Found:
     asked: str  # the name that was asked for
 
 
-def definitions(view: GraphView, position: Position, limit: int | None = None) -> Found:
+def definitions(view: GraphView, position: Position, limit: int | None = None) -> SortedLocations:
     """Where what stands at `position` is declared."""
     occurrence = occurrence_at(view, position)
     if occurrence is None:
@@ -40,12 +40,12 @@ def definitions(view: GraphView, position: Position, limit: int | None = None) -
     inside = sorted(location_of(view, key) for key in keys if key < view.count)
     unique = tuple(dict.fromkeys(inside))
     outside = sum(1 for key in keys if key >= view.count)
-    return Found(unique[:limit], len(unique), outside, "occurrence", name_at(view, occurrence))
+    return SortedLocations(unique[:limit], len(unique), outside, "occurrence", name_at(view, occurrence))
 
 
 def references(
     view: GraphView, position: Position, limit: int | None = None, *, declarations: bool = True
-) -> Found:
+) -> SortedLocations:
     """Every place that refers to what stands at `position`."""
     occurrence = occurrence_at(view, position)
     if occurrence is None:
@@ -62,7 +62,7 @@ def references(
         places = places[(view.occurrence_roles[places] & Role.DECLARATION) == 0]
     outside = sum(1 for key in keys if key >= view.count)
     locations = tuple(locate(view, places if limit is None else places[:limit]))
-    return Found(locations, len(places), outside, granularity, asked)
+    return SortedLocations(locations, len(places), outside, granularity, asked)
 
 
 def occurrence_at(view: GraphView, position: Position) -> int | None:
@@ -202,6 +202,6 @@ def _spanning(view: GraphView, begin: int, first: int) -> list[int]:
     return found
 
 
-def _of_node(view: GraphView, node: int, limit: int | None) -> Found:
+def _of_node(view: GraphView, node: int, limit: int | None) -> SortedLocations:
     locations = (location_of(view, node),)
-    return Found(locations[:limit], 1, 0, "enclosing", view.names[node])
+    return SortedLocations(locations[:limit], 1, 0, "enclosing", view.names[node])

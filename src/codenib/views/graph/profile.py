@@ -22,17 +22,17 @@ class ImportedBackend(FactBackend, Protocol):
 
 
 @dataclass(frozen=True)
-class Makers:
+class GraphBackends:
     """Who makes the facts: an imported index first, then each group's backends in turn, then names alone."""
 
-    backends: Mapping[str, Sequence[FactBackend]]
+    by_group: Mapping[str, Sequence[FactBackend]]
     syntactic: FactBackend
     imported: ImportedBackend | None = None
     trusted: bool = False
 
     def profile(self) -> ArtifactProfile:
-        """The profile of the graph that they make."""
-        known = {group: self.first(group) for group in self.backends}
+        """The profile of a graph of their facts."""
+        known = {group: self.first(group) for group in self.by_group}
         known[SYNTACTIC] = identify(self.syntactic)
         if self.imported is not None:
             known[self.imported.group] = identify(self.imported)
@@ -40,9 +40,13 @@ class Makers:
         trusted = "yes" if self.trusted else "no"
         return ArtifactProfile(ViewKind.GRAPH, {"schema": SCHEMA, "trusted": trusted, **fields})
 
+    def find(self, group: str, identity: str) -> FactBackend | None:
+        """The backend of a group that has this identity."""
+        return next((each for each in self.by_group.get(group, ()) if identify(each) == identity), None)
+
     def first(self, group: str) -> str:
         """The first backend of a group that can run."""
-        return next((name for each in self.backends[group] if (name := identify(each)) != MISSING), MISSING)
+        return next((name for each in self.by_group[group] if (name := identify(each)) != MISSING), MISSING)
 
 
 MISSING = "missing"

@@ -39,7 +39,7 @@ from codenib.views.graph.maintenance.patcher import GraphPatcher, touched_paths
 from codenib.views.graph.maintenance.replay import replayed
 from codenib.views.graph.maintenance.stale_syntax import StaleSyntax
 from codenib.views.graph.maintenance.update import KEPT, GraphUpdate, GroupUpdate, write_update
-from codenib.views.graph.profile import SYNTACTIC, Makers, identify
+from codenib.views.graph.profile import SYNTACTIC, GraphBackends, identify
 
 #: A snapshot in, a folder with its files for as long as the context lasts.
 Export = Callable[[SourceSnapshot], AbstractContextManager[Path]]
@@ -57,7 +57,7 @@ class GraphViewBuilder:
 
     def __init__(
         self,
-        makers: Makers,
+        backends: GraphBackends,
         export: Export,
         progress: Progress,
         *,
@@ -69,7 +69,7 @@ class GraphViewBuilder:
         """Without `open_edit` only changes of prose can be followed; with `open_snapshot`, engines stay after
         a build. `recall_stale` says which files a build reads at an earlier text.
         """
-        self._makers = makers
+        self._backends = backends
         self._export = export
         self._progress = progress
         self._open_edit = open_edit
@@ -84,7 +84,7 @@ class GraphViewBuilder:
         return ViewKind.GRAPH
 
     def profile(self) -> ArtifactProfile:
-        return self._makers.profile()
+        return self._backends.profile()
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         stale = self._recall_stale(snapshot.files) if self._recall_stale is not None else {}
@@ -112,12 +112,12 @@ class GraphViewBuilder:
         stale: Mapping[str, StaleSyntax] = {}
         if not known and not any(affects_facts(path) for path in touched_paths(delta)):
             update.groups = [GroupUpdate(each.origin.group, KEPT, files=each.origin.files) for each in groups]
-        elif self._open_edit is None or self._makers.imported is not None:
+        elif self._open_edit is None or self._backends.imported is not None:
             raise CannotMaintain("a file that a backend reads has changed")
         else:
             with self._open_edit(delta, known) as workspace:
                 self._workspace, stale = workspace, workspace.stale
-                patcher = GraphPatcher(self._makers, workspace, self._produce, self.repair_level)
+                patcher = GraphPatcher(self._backends, workspace, self._produce, self.repair_level)
                 groups = patcher.patch(groups, delta if workspace.delta is None else workspace.delta, update)
             self._workspace = None
             update.stale = sorted(stale)
@@ -144,15 +144,15 @@ class GraphViewBuilder:
     def _run(self, root: Path, paths: Sequence[str]) -> list[GroupFacts]:
         done: list[GroupFacts] = []
         left = set(paths)
-        if self._makers.imported is not None:
-            covered = sorted(left & self._makers.imported.paths)
-            imported = self._makers.imported
+        if self._backends.imported is not None:
+            covered = sorted(left & self._backends.imported.paths)
+            imported = self._backends.imported
             done.append(produce_group(imported.group, [imported], self._produce, root, covered))
             left -= {facts.path for facts in done[-1].facts}
-        for group, files in files_by_group(sorted(left), self._makers.backends).items():
-            done.append(produce_group(group, self._makers.backends[group], self._produce, root, files))
+        for group, files in files_by_group(sorted(left), self._backends.by_group).items():
+            done.append(produce_group(group, self._backends.by_group[group], self._produce, root, files))
             left -= {facts.path for facts in done[-1].facts}
-        syntactic = self._makers.syntactic
+        syntactic = self._backends.syntactic
         known = sorted(name for name in left if language_hint(name) in syntactic.languages)
         rest = self._produce(syntactic, SYNTACTIC, root, known)
         return [*done, GroupFacts(GroupOrigin(SYNTACTIC, identify(syntactic), len(rest), False), rest)]
@@ -172,4 +172,4 @@ class GraphViewBuilder:
             if isinstance(engine, DifferenceEngine):
                 lines, _ = engine.differing(files, anew=True)
                 return lines.values()
-        return backend.produce(root, files, self._progress, trusted=self._makers.trusted)
+        return backend.produce(root, files, self._progress, trusted=self._backends.trusted)

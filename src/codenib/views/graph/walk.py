@@ -104,12 +104,11 @@ def walk(
                 if other not in depth_of:
                     reached[other] = None
         best = sorted(reached, key=lambda node: (-float(view.importance[node]), node))
-        kept = best[: max(room - len(depth_of), 0)]
-        truncated |= len(kept) < len(best)
-        depth_of.update(dict.fromkeys(kept, step))
-        level = kept
-    shown = tuple(edge for edge in edges if edge.source in depth_of and edge.to in depth_of)
-    return Subgraph(tuple(depth_of), depth_of, shown, truncated)
+        level = best[: max(room - len(depth_of), 0)]
+        truncated |= len(level) < len(best)
+        depth_of.update(dict.fromkeys(level, step))
+    inside = tuple(edge for edge in edges if edge.source in depth_of and edge.to in depth_of)
+    return Subgraph(tuple(depth_of), depth_of, inside, truncated)
 
 
 def shortest(

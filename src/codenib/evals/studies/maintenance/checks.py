@@ -17,7 +17,7 @@ from codenib.evals.metrics.scoring import Place, VectorCheck, check_graph
 from codenib.evals.runs import Record
 from codenib.views.dense.store import CodeVectorStore
 from codenib.views.graph.artifact import read_group_facts
-from codenib.views.graph.navigate import Found, definitions, references
+from codenib.views.graph.navigate import SortedLocations, definitions, references
 from codenib.views.graph.read import GraphView
 
 REPLAYED = 60  # requests per transition, evenly over the occurrences of the changed files
@@ -88,7 +88,9 @@ def _positions(view: GraphView, changed: Collection[str]) -> Iterator[Position]:
         yield Position(path, int(view.occurrence_line[at]) + 1, int(view.occurrence_column[at]))
 
 
-def _replay(ask: Callable[[GraphView, Position], Found], view: GraphView, position: Position) -> list[Place]:
+def _replay(
+    ask: Callable[[GraphView, Position], SortedLocations], view: GraphView, position: Position
+) -> list[Place]:
     """The places that a view answers; a file that it does not have answers with none."""
     if view.file_number(position.path) is None:
         return []

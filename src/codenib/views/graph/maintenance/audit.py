@@ -13,7 +13,7 @@ from codenib.views.graph.artifact import GroupFacts
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
-from codenib.views.graph.profile import Makers, identify
+from codenib.views.graph.profile import GraphBackends
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,45 +26,53 @@ class Audited:
 
 
 def audit(
-    makers: Makers, root: Path, groups: Sequence[GroupFacts], *, sample: int, seed: int, progress: Progress
+    backends: GraphBackends,
+    root: Path,
+    groups: Sequence[GroupFacts],
+    *,
+    sample: int,
+    seed: int,
+    progress: Progress,
 ) -> list[Audited]:
     """Ask new engines over the checkout at `root` for `sample` files of each group, and compare.
 
     An engine that must see all files to answer for one is compared on all of them, and so is a group with
     places that only their users know.
     """
-    found = []
+    audited = []
     chance = random.Random(seed)
     for group in groups:
-        backends = makers.backends.get(group.origin.group, ())
-        backend = next((each for each in backends if identify(each) == group.origin.backend), None)
+        backend = backends.find(group.origin.group, group.origin.backend)
         if not group.origin.resolved or backend is None or not group.facts:
             continue
         known = {facts.path: facts for facts in group.facts}
         anchored = any(facts.has_anchors for facts in group.facts)
         count = len(known) if anchored else min(sample, len(known))
         wanted = sorted(chance.sample(sorted(known), count))
-        again = _again(makers, backend, root, known, wanted, progress)
+        again = _derive_again(
+            backend, root, known, wanted=wanted, progress=progress, trusted=backends.trusted
+        )
         wrong = [path for path, facts in again.items() if facts.plain() != known[path].plain()]
-        found.append(Audited(group.origin.group, len(again), tuple(sorted(wrong))))
-    return found
+        audited.append(Audited(group.origin.group, len(again), tuple(sorted(wrong))))
+    return audited
 
 
-def _again(
-    makers: Makers,
+def _derive_again(
     backend: FactBackend,
     root: Path,
     known: dict[str, FileFacts],
+    *,
     wanted: Sequence[str],
     progress: Progress,
+    trusted: bool,
 ) -> dict[str, FileFacts]:
     """The facts of the wanted files, or of all, by an engine of their own."""
     files = sorted(known)
     if not isinstance(backend, ResidentBackend):
-        lines = list(backend.produce(root, files, progress, trusted=makers.trusted))
+        lines = list(backend.produce(root, files, progress, trusted=trusted))
         wanted = files
     else:
-        with closing(backend.engine(root, trusted=makers.trusted)) as engine:
+        with closing(backend.engine(root, trusted=trusted)) as engine:
             engine.sync(files, files)
             if isinstance(engine, DifferenceEngine):
                 wanted = files

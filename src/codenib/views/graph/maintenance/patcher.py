@@ -32,17 +32,21 @@ from codenib.views.graph.maintenance.update import (
     GraphUpdate,
     GroupUpdate,
 )
-from codenib.views.graph.profile import SYNTACTIC, Makers, identify
+from codenib.views.graph.profile import SYNTACTIC, GraphBackends, identify
 
 
 class GraphPatcher:
     """The paper's file and symbol repair: brings the facts of a graph from one snapshot to the next."""
 
     def __init__(
-        self, makers: Makers, workspace: EngineWorkspace, produce: Produce, level: RepairLevel = "symbol"
+        self,
+        backends: GraphBackends,
+        workspace: EngineWorkspace,
+        produce: Produce,
+        level: RepairLevel = "symbol",
     ) -> None:
         """`workspace` has the files before the edit on disk."""
-        self._makers = makers
+        self._backends = backends
         self._workspace = workspace
         self._produce = produce
         self._level = level
@@ -56,7 +60,7 @@ class GraphPatcher:
         after: list[GroupFacts] = []
         left = set(workspace.after)
         self._contents = self._read_changed(delta)
-        for group, files in files_by_group(sorted(left), self._makers.backends).items():
+        for group, files in files_by_group(sorted(left), self._backends.by_group).items():
             report = GroupUpdate(group, KEPT, files=len(files))
             update.groups.append(report)
             after.append(self._patch_group(base.get(group), files, self._changed_files(group, delta), report))
@@ -70,8 +74,8 @@ class GraphPatcher:
         self, base: GroupFacts | None, files: Sequence[str], changed: ChangedFiles, report: GroupUpdate
     ) -> GroupFacts:
         started = time.perf_counter()
-        group, backends = report.group, self._makers.backends[report.group]
-        backend = next((each for each in backends if base and identify(each) == base.origin.backend), None)
+        group = report.group
+        backend = self._backends.find(group, base.origin.backend) if base is not None else None
         why = self._why_rebuilt(base, backend, changed)
         if not why and not changed and not self._is_reread(backend) and base is not None:
             return base
@@ -90,6 +94,7 @@ class GraphPatcher:
                 self._workspace.end_engine(group)  # first: a failed engine cannot be told of files any more
             self._workspace.check_out(self._workspace.after)
             report.how, report.why, report.confidence = REBUILT, error.message, BY_REBUILDING
+            backends = self._backends.by_group[group]
             patched = produce_group(group, backends, self._produce, self._workspace.root, files)
         report.seconds = time.perf_counter() - started - report.start_s
         return patched
@@ -135,10 +140,10 @@ class GraphPatcher:
     def _is_source(self, path: str) -> bool:
         """Whether a file is of some group's languages, so that it configures no other."""
         hint = language_hint(path)
-        return any(hint in backends[0].languages for backends in self._makers.backends.values())
+        return any(hint in backends[0].languages for backends in self._backends.by_group.values())
 
     def _changed_files(self, group: str, delta: Delta) -> ChangedFiles:
-        languages = self._makers.backends[group][0].languages
+        languages = self._backends.by_group[group][0].languages
         return ChangedFiles(
             changed=tuple(file.path for file in delta.changed if language_hint(file.path) in languages),
             added=tuple(file.path for file in delta.added if language_hint(file.path) in languages),
@@ -156,7 +161,7 @@ class GraphPatcher:
         self, base: GroupFacts | None, left: Iterable[str], update: GraphUpdate
     ) -> GroupFacts:
         """What no engine covers; made anew when any of it changed, which takes milliseconds a file."""
-        backend = self._makers.syntactic
+        backend = self._backends.syntactic
         files = sorted(path for path in left if language_hint(path) in backend.languages)
         report = GroupUpdate(SYNTACTIC, KEPT, files=len(files))
         known = [facts.path for facts in base.facts] if base is not None else []

@@ -1,4 +1,4 @@
-"""What an update of the graph did and why, as it is kept beside the artifact (`update.json`)."""
+"""What an update of the graph did and why, as it is stored beside the artifact (`update.json`)."""
 
 from __future__ import annotations
 
