@@ -29,7 +29,7 @@ from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate
 from codenib.units.languages import language_hint
-from codenib.views.graph.artifact import read_group_facts, write_graph
+from codenib.views.graph.assembly.artifact import read_group_facts, write_graph
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.navigate import definitions, references
 from codenib.views.graph.read import GraphView

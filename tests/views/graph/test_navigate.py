@@ -9,8 +9,9 @@ from tests.views.graph.facts.test_bind import bound, sources
 from tests.views.graph.toy import expected, words
 
 from codenib.core.navigation import Position
-from codenib.views.graph.artifact import GroupFacts, GroupOrigin, write_graph
+from codenib.views.graph.assembly.artifact import write_graph
 from codenib.views.graph.facts.bind import Binder
+from codenib.views.graph.facts.groups import GroupFacts, GroupOrigin
 from codenib.views.graph.navigate import definitions, enclosing_node, location_of, occurrence_at, references
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import resolve, search

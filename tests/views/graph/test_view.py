@@ -12,7 +12,7 @@ from codenib.compiler.compiler import silent
 from codenib.core.errors import CannotMaintain
 from codenib.core.source import Delta, SourceFile, SourceSnapshot
 from codenib.navigation.syntactic.backend import SyntacticBackend
-from codenib.views.graph.artifact import read_group_facts
+from codenib.views.graph.assembly.artifact import read_group_facts
 from codenib.views.graph.profile import GraphBackends
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.view import GraphViewBuilder

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
 from codenib.core.facts import NodeFlag, NodeKind
-from codenib.views.graph.artifact import FORMAT, REBUILD, read_graph_file
+from codenib.views.graph.assembly.artifact import FORMAT, REBUILD, read_graph_file
+from codenib.views.graph.assembly.strings import Strings
 from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
-from codenib.views.graph.strings import Strings
 
 
 class GraphView:

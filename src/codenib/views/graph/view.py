@@ -22,9 +22,7 @@ from codenib.core.protocols import (
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
-from codenib.views.graph.artifact import (
-    GroupFacts,
-    GroupOrigin,
+from codenib.views.graph.assembly.artifact import (
     read_encoded_facts,
     read_group_facts,
     read_stale,
@@ -33,7 +31,14 @@ from codenib.views.graph.artifact import (
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
-from codenib.views.graph.facts.groups import FactsCache, affects_facts, files_by_group, produce_group
+from codenib.views.graph.facts.groups import (
+    FactsCache,
+    GroupFacts,
+    GroupOrigin,
+    affects_facts,
+    files_by_group,
+    produce_group,
+)
 from codenib.views.graph.maintenance.group_edit import EngineWorkspace, RepairLevel
 from codenib.views.graph.maintenance.patcher import GraphPatcher, touched_paths
 from codenib.views.graph.maintenance.replay import replayed

@@ -16,7 +16,7 @@ from codenib.core.views import ViewKind
 from codenib.evals.metrics.scoring import Place, VectorCheck, check_graph
 from codenib.evals.runs import Record
 from codenib.views.dense.store import CodeVectorStore
-from codenib.views.graph.artifact import read_group_facts
+from codenib.views.graph.assembly.artifact import read_group_facts
 from codenib.views.graph.navigate import SortedLocations, definitions, references
 from codenib.views.graph.read import GraphView
 

@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import msgspec
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import FactBackend
 from codenib.units.languages import language_hint
-from codenib.views.graph.artifact import GroupFacts, GroupOrigin
 from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.profile import identify
 
 _PROSE = frozenset({"markdown", "rst", "asciidoc"})
 #: A backend, a group's name, a checkout and its files in, their facts out.
 Produce = Callable[[FactBackend, str, Path, Sequence[str]], tuple[FileFacts, ...]]
+
+
+class GroupOrigin(msgspec.Struct):
+    """Who made the facts of one language group; `resolved` is false for a syntactic graph."""
+
+    group: str
+    backend: str
+    files: int
+    resolved: bool
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFacts:
+    """The facts of a language group's files, and who made them."""
+
+    origin: GroupOrigin
+    facts: tuple[FileFacts, ...]
 
 
 class FactsCache:

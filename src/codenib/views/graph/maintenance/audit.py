@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.core.protocols import DifferenceEngine, FactBackend, Progress, ResidentBackend
-from codenib.views.graph.artifact import GroupFacts
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
+from codenib.views.graph.facts.groups import GroupFacts
 from codenib.views.graph.profile import GraphBackends
 
 

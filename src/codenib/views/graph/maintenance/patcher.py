@@ -14,9 +14,15 @@ from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.core.protocols import DifferenceEngine, FactBackend, ResidentBackend
 from codenib.core.source import Delta
 from codenib.units.languages import language_hint
-from codenib.views.graph.artifact import GroupFacts, GroupOrigin
 from codenib.views.graph.facts.file import FileFacts
-from codenib.views.graph.facts.groups import Produce, affects_facts, files_by_group, produce_group
+from codenib.views.graph.facts.groups import (
+    GroupFacts,
+    GroupOrigin,
+    Produce,
+    affects_facts,
+    files_by_group,
+    produce_group,
+)
 from codenib.views.graph.maintenance.classify import symbol_changes
 from codenib.views.graph.maintenance.differences import follow_differences
 from codenib.views.graph.maintenance.group_edit import ChangedFiles, EngineWorkspace, GroupEdit, RepairLevel

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import RELATIONS, SCOPES, EdgeKind, NodeFlag, Role
+from codenib.views.graph.assembly.tables import Tables, expand
 from codenib.views.graph.facts.rows import Ints, Rows
-from codenib.views.graph.tables import Tables, expand
 
 #: `anchor` is the first occurrence of an edge (-1: only the backend knows of it), `often` how many there are.
 EDGE = np.dtype([(name, "<i4") for name in ("source", "to", "kind", "anchor", "often")])

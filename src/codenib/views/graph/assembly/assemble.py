@@ -19,11 +19,11 @@ from codenib.core.facts import (
     RELATIONS,
     NodeKind,
 )
-from codenib.views.graph.edges import derive_edges, importance, write_edges
+from codenib.views.graph.assembly.edges import derive_edges, importance, write_edges
+from codenib.views.graph.assembly.strings import write_strings
+from codenib.views.graph.assembly.tables import Tables, expand
 from codenib.views.graph.facts.file import OUTSIDE, OWN_FILE, FileFacts
 from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RANGE, RELATION, Ints, Rows
-from codenib.views.graph.strings import write_strings
-from codenib.views.graph.tables import Tables, expand
 
 
 def assemble(facts: Sequence[FileFacts], out: Path) -> dict[str, int]:

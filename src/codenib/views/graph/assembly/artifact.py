@@ -7,7 +7,6 @@ that is assembled from these facts.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
 
@@ -16,30 +15,13 @@ import numpy as np
 
 from codenib.core.errors import StateError
 from codenib.core.views import ViewFacts
-from codenib.views.graph.assemble import assemble
+from codenib.views.graph.assembly.assemble import assemble
 from codenib.views.graph.facts.file import FileFacts, decode, encode
+from codenib.views.graph.facts.groups import GroupFacts, GroupOrigin
 from codenib.views.graph.maintenance.stale_syntax import StaleSyntax, describe, rebased
 
 FORMAT = 1
 REBUILD = "codenib index --views graph --rebuild"
-
-
-class GroupOrigin(msgspec.Struct):
-    """Who made the facts of one language group; `resolved` is false for a syntactic graph."""
-
-    group: str
-    backend: str
-    files: int
-    resolved: bool
-    error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class GroupFacts:
-    """The facts of a language group's files, and who made them."""
-
-    origin: GroupOrigin
-    facts: tuple[FileFacts, ...]
 
 
 class GraphFile(msgspec.Struct):
