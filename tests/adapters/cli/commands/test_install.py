@@ -14,14 +14,8 @@ from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.main import cli
-from codenib.adapters.mcp.clients.configure import (
-    AGENTS_BLOCK,
-    Added,
-    added_between,
-    has_server,
-    with_server,
-    without_server,
-)
+from codenib.adapters.mcp.clients.configure import AGENTS_BLOCK, has_server, with_server, without_server
+from codenib.adapters.mcp.clients.edits import added_between
 from codenib.adapters.mcp.clients.known import CLIENTS
 from codenib.core.errors import InputError
 
@@ -182,6 +176,6 @@ def test_any_json_gains_our_server_and_loses_it_again(
     found = json.loads(after)
     assert found["mcpServers"].pop("codenib") == {"command": "codenib", "args": ["mcp"]}
     assert found == {**whole, "mcpServers": servers or {}}
-    assert without_server(after, client, Added(added_between(text, after), False)) == text
-    by_structure = json.loads(without_server(after, client, None))
+    assert without_server(after, client, added_between(text, after)) == text
+    by_structure = json.loads(without_server(after, client, ""))
     assert by_structure == found

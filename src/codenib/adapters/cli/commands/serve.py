@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from pathlib import Path
 
 import click
 
@@ -76,7 +75,9 @@ def serve(
     if tokens is not None and not tokens.rows():
         raise InputError("there is no token yet", hint="codenib token create NAME --repo .")
     contexts = [ServerContext(path) for path in dict.fromkeys((repository, *repositories))]
-    settings = Settings(host, port, hosts, origins, tools == "all", structured)
+    settings = Settings(
+        host=host, port=port, hosts=hosts, origins=origins, all_tools=tools == "all", structured=structured
+    )
     server = HttpServer(contexts, tokens, settings)
     bound = server.bind()
     for path, context in paths_of(contexts).items():
@@ -99,10 +100,10 @@ def token() -> None:
 def create(repository: str, name: str, repositories: tuple[str, ...], json_output: bool) -> None:
     """Make a token with NAME and print it, once."""
     from codenib.adapters.mcp.transport.tokens import EVERYTHING, AccessTokens
-    from codenib.snapshot.repository import locate
+    from codenib.serving.installation import repository_root
 
     wanted = repositories or (repository,)
-    roots = [path if path == EVERYTHING else str(locate(Path(path)).root) for path in wanted]
+    roots = [path if path == EVERYTHING else str(repository_root(path)) for path in wanted]
     row, text = AccessTokens().create(name, roots)
     if json_output:
         print_json({"id": row.id, "name": row.name, "repositories": row.repositories, "token": text})

@@ -7,10 +7,7 @@ import click
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
 from codenib.core.errors import ProviderError
-from codenib.manifest.home import tools_folder
-from codenib.navigation.tools.install import InstallOutcome
-from codenib.navigation.tools.install import install as install_tools
-from codenib.navigation.tools.locate import Toolbox, ToolReport
+from codenib.serving.installation import InstallOutcome, ToolReport, install_tools, tool_reports
 
 
 @click.group(invoke_without_command=True)
@@ -20,10 +17,9 @@ def tools(context: click.Context, json_output: bool) -> None:
     """List the outside tools: version, where from, what needs them, and how to install them."""
     if context.invoked_subcommand is not None:
         return
-    toolbox = Toolbox(tools_folder())
-    reports = toolbox.report()
+    folder, reports = tool_reports()
     if json_output:
-        print_json({"folder": str(toolbox.root), "tools": reports})
+        print_json({"folder": str(folder), "tools": reports})
         return
     for report in reports:
         _print(report)
@@ -49,9 +45,9 @@ def _print(report: ToolReport) -> None:
 @as_json
 def install(names: tuple[str, ...], force: bool, json_output: bool) -> None:
     """Install pinned versions from PyPI, npm, the Go proxy and crates.io; no repository is touched."""
-    outcomes = install_tools(Toolbox(tools_folder()), names, say, force=force)
+    outcomes = install_tools(names, say, force=force)
     if json_output:
-        print_json({"tools": [_shown(outcome) for outcome in outcomes]})
+        print_json({"tools": [_outcome_json(outcome) for outcome in outcomes]})
     failed = [outcome for outcome in outcomes if outcome.done == "failed"]
     for outcome in failed:
         click.echo(f"{click.style('codenib:', fg='red')} {outcome.error}\n  try: {outcome.hint}", err=True)
@@ -59,12 +55,12 @@ def install(names: tuple[str, ...], force: bool, json_output: bool) -> None:
         raise click.exceptions.Exit(ProviderError.exit_code)
 
 
-def _shown(outcome: InstallOutcome) -> dict[str, object]:
-    shown: dict[str, object] = {
+def _outcome_json(outcome: InstallOutcome) -> dict[str, object]:
+    fields: dict[str, object] = {
         "name": outcome.name,
         "done": outcome.done,
         "seconds": round(outcome.seconds, 3),
     }
     if tool := outcome.tool:
-        shown |= {"version": tool.version, "origin": tool.origin, "folder": str(tool.folder)}
-    return shown | ({"error": outcome.error, "hint": outcome.hint} if outcome.error else {})
+        fields |= {"version": tool.version, "origin": tool.origin, "folder": str(tool.folder)}
+    return fields | ({"error": outcome.error, "hint": outcome.hint} if outcome.error else {})

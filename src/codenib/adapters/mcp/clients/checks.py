@@ -32,7 +32,7 @@ _PING = {"jsonrpc": "2.0", "id": 3, "method": "ping"}
 
 def examine_mcp(repository: str) -> list[Check]:
     """Whether the server starts and answers here, and which clients are set up."""
-    return [_server(repository), *(_client(client) for client in CLIENTS.values() if _is_there(client))]
+    return [_server(repository), *(_client(client) for client in CLIENTS.values() if client.is_here)]
 
 
 def _server(repository: str) -> Check:
@@ -69,11 +69,6 @@ class _Result(msgspec.Struct):
 class _Answer(msgspec.Struct):
     id: int
     result: _Result
-
-
-def _is_there(client: McpClient) -> bool:
-    file = client.file("user", Path())
-    return file.exists() if client.name == "claude-code" else file.parent.is_dir()
 
 
 def _client(client: McpClient) -> Check:

@@ -1,7 +1,7 @@
-"""A client's configuration text in, the text with or without our server out; and a record of what was added.
+"""A client's configuration text in, the text with or without our server out.
 
-The record makes removal exact: the very characters that were added are taken out again. A file that people
-rewrote since is edited by its structure instead.
+Removal takes out the very characters that were `added`. A file that people rewrote since is edited by its
+structure instead.
 """
 
 from __future__ import annotations
@@ -9,15 +9,11 @@ from __future__ import annotations
 import json
 import re
 import tomllib
-from pathlib import Path
-
-import msgspec
+from dataclasses import dataclass
 
 from codenib.adapters.mcp.clients.jsontext import BadJson, find_object, members
 from codenib.adapters.mcp.clients.known import SERVER, McpClient
 from codenib.core.errors import InputError
-from codenib.manifest.files import replace_file
-from codenib.manifest.home import home
 
 _OPEN, _CLOSE = "<!-- codenib -->", "<!-- /codenib -->"
 AGENTS_BLOCK = f"""{_OPEN}
@@ -26,13 +22,6 @@ Use the `codenib` MCP tools before grep: `explore` with the task's own words, th
 `references` for names and `read` for lines. Answers follow every edit; no re-indexing is needed.
 {_CLOSE}
 """
-
-
-class Added(msgspec.Struct, frozen=True):
-    """What was added to a file, and whether the file itself was."""
-
-    text: str
-    created: bool
 
 
 def with_server(text: str, client: McpClient, command: str, more: tuple[str, ...]) -> str:
@@ -73,10 +62,10 @@ def has_server(text: str, client: McpClient) -> bool:
         raise InputError(f"not JSON: {error}", hint=hint) from error
 
 
-def without_server(text: str, client: McpClient, added: Added | None) -> str:
-    """`text` without our server: as it was before, where the record still fits."""
-    if added is not None and text.count(added.text) == 1:
-        return text.replace(added.text, "", 1)
+def without_server(text: str, client: McpClient, added: str) -> str:
+    """`text` without our server: as it was before, where it still has what was `added`."""
+    if added and text.count(added) == 1:
+        return text.replace(added, "", 1)
     if not has_server(text, client):
         return text
     if client.form == "toml":
@@ -96,18 +85,26 @@ def _json_with(text: str, key: str, entry: str) -> str:
     step = _indentation(text)
     servers = next((each for each in members(text, top) if each.name == key), None)
     if servers is not None:
-        return _put(text, servers.value, SERVER, entry, step, 2)
+        return _put(text, servers.value, SERVER, entry, _Margin(step, 2))
     inside = f"{{\n{step}{json.dumps(SERVER)}: {entry.replace(chr(10), chr(10) + step)}\n}}"
-    return _put(text, top, key, inside, step, 1)
+    return _put(text, top, key, inside, _Margin(step, 1))
 
 
-def _put(text: str, at: int, name: str, value: str, step: str, depth: int) -> str:
-    """A member before the first of the object at `at`."""
-    margin = "\n" + step * depth
-    shown = value.replace("  ", step) if step != "  " else value
-    member = f"{margin}{json.dumps(name)}: {shown.replace(chr(10), margin)}"
+@dataclass(frozen=True, slots=True)
+class _Margin:
+    """How far the members of an object are indented: `depth` times `step`."""
+
+    step: str
+    depth: int
+
+
+def _put(text: str, at: int, name: str, value: str, margin: _Margin) -> str:
+    """`text` with a member before the first one of the object at `at`."""
+    line = "\n" + margin.step * margin.depth
+    indented = value.replace("  ", margin.step) if margin.step != "  " else value
+    member = f"{line}{json.dumps(name)}: {indented.replace(chr(10), line)}"
     filled = any(True for _ in members(text, at))
-    member += "," if filled else "\n" + step * (depth - 1)
+    member += "," if filled else "\n" + margin.step * (margin.depth - 1)
     return text[: at + 1] + member + text[at + 1 :]
 
 
@@ -124,43 +121,8 @@ def with_block(text: str) -> str:
     return f"{text}{gap}{AGENTS_BLOCK}"
 
 
-def without_block(text: str, added: Added | None) -> str:
+def without_block(text: str, added: str) -> str:
     """The text without them."""
-    if added is not None and text.count(added.text) == 1:
-        return text.replace(added.text, "", 1)
+    if added and text.count(added) == 1:
+        return text.replace(added, "", 1)
     return re.sub(rf"(?s)\n?{re.escape(_OPEN)}.*?{re.escape(_CLOSE)}\n?", "", text)
-
-
-def added_between(before: str, after: str) -> str:
-    """The one stretch that `after` has more than `before`."""
-    start = 0
-    while start < len(before) and before[start] == after[start]:
-        start += 1
-    end = 0
-    while end < len(before) - start and before[-1 - end] == after[-1 - end]:
-        end += 1
-    return after[start : len(after) - end]
-
-
-class InstallRecords:
-    """What was added to which file, kept in the home."""
-
-    def __init__(self) -> None:
-        self._file = home() / "installed.json"
-
-    def all(self) -> dict[str, Added]:
-        try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Added])
-        except (FileNotFoundError, msgspec.DecodeError):
-            return {}
-
-    def get(self, file: Path) -> Added | None:
-        return self.all().get(str(file))
-
-    def put(self, file: Path, added: Added | None) -> None:
-        rows = self.all()
-        rows.pop(str(file), None)
-        if added is not None:
-            rows[str(file)] = added
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        replace_file(self._file, msgspec.json.encode(rows))

@@ -43,6 +43,13 @@ class McpClient:
             return root / self.project
         return Path(_code_folder(self.user)).expanduser()
 
+    @property
+    def is_here(self) -> bool:
+        """Whether the client has a configuration on this machine."""
+        file = self.file("user", Path())
+        # Claude Code's file is in the home folder itself, which is always there.
+        return file.exists() if self.name == "claude-code" else file.parent.is_dir()
+
     def entry(self, command: str, more: tuple[str, ...]) -> dict[str, Any]:
         """Our server, as this client writes it."""
         arguments = [*(_FOLDER if self.folder else _HERE), *more]

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
 import time
 from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from pathlib import Path
 
 import msgspec
 
 from codenib.core.errors import InputError, StateError
-from codenib.manifest.files import replace_file
-from codenib.manifest.home import home
-from codenib.manifest.lock import exclusive
+from codenib.serving.installation import home_file, home_file_lock, write_home_file
 
 EVERYTHING = "*"
 _PREFIX = "cnb"
@@ -40,7 +36,7 @@ class AccessTokens:
     """The tokens of this home. A change of the file is seen at once, so a revoked token is dead at once."""
 
     def __init__(self, file: Path | None = None) -> None:
-        self._file = file or home() / "tokens.json"
+        self._file = file or home_file("tokens.json")
         self._state: tuple[int, int, int] | None = None
         self._rows: dict[str, TokenRow] = {}
 
@@ -51,13 +47,13 @@ class AccessTokens:
         number, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
         text = f"{_PREFIX}_{number}_{secret}"
         row = TokenRow(number, name, _hash(text), tuple(repositories), int(time.time()))
-        with self._writing():
+        with home_file_lock(self._file):
             self._save([*self.rows(), row])
         return row, text
 
     def revoke(self, number: str) -> TokenRow:
         """Forget a token, by its id or its name."""
-        with self._writing():
+        with home_file_lock(self._file):
             rows = self.rows()
             gone = [row for row in rows if number in (row.id, row.name)]
             if len(gone) != 1:
@@ -80,9 +76,6 @@ class AccessTokens:
         same = hmac.compare_digest(_hash(text), known)
         return row if same and row is not None else None
 
-    def _writing(self) -> AbstractContextManager[None]:
-        return exclusive(self._file.with_suffix(".lock"), timeout_s=10)
-
     def _load(self) -> None:
         try:
             found = self._file.stat()
@@ -99,12 +92,7 @@ class AccessTokens:
         self._state, self._rows = state, {row.id: row for row in rows}
 
     def _save(self, rows: Sequence[TokenRow]) -> None:
-        self._file.parent.mkdir(parents=True, exist_ok=True)
-        before = os.umask(0o077)
-        try:
-            replace_file(self._file, msgspec.json.encode(rows))
-        finally:
-            os.umask(before)
+        write_home_file(self._file, rows)
         self._state = None
 
 

@@ -1,0 +1,63 @@
+"""What adapters need of this machine, not of one repository: files in the home, outside tools, the store."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+
+import msgspec
+
+from codenib.compiler.collect import CollectReport, collect
+from codenib.manifest.files import replace_file
+from codenib.manifest.home import home, tools_folder
+from codenib.manifest.lock import exclusive
+from codenib.navigation.tools.install import InstallOutcome, install
+from codenib.navigation.tools.locate import Toolbox, ToolReport
+from codenib.snapshot.repository import locate
+
+__all__ = ["CollectReport", "InstallOutcome", "ToolReport"]
+
+
+def repository_root(path: str | Path) -> Path:
+    """The top of the repository or folder that `path` is in."""
+    return locate(Path(path)).root
+
+
+def home_file(name: str) -> Path:
+    """A file in the folder that holds all state of this installation."""
+    return home() / name
+
+
+def write_home_file(file: Path, value: object) -> None:
+    """Replace a file of the home by `value` as JSON, in one step; only its user may read it."""
+    before = os.umask(0o077)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        replace_file(file, msgspec.json.encode(value))
+    finally:
+        os.umask(before)
+
+
+def home_file_lock(file: Path) -> AbstractContextManager[None]:
+    """Be the one that changes a file of the home."""
+    return exclusive(file.with_suffix(".lock"), timeout_s=10)
+
+
+def tool_reports() -> tuple[Path, list[ToolReport]]:
+    """The folder of installed tools, and every tool: what is there, from where, and how to get it."""
+    toolbox = Toolbox(tools_folder())
+    return toolbox.root, toolbox.report()
+
+
+def install_tools(
+    names: Sequence[str], say: Callable[[str], None], *, force: bool = False
+) -> list[InstallOutcome]:
+    """Install the tools that `names` (groups, tools, "all") stand for; see `navigation.tools.install`."""
+    return install(Toolbox(tools_folder()), names, say, force=force)
+
+
+def collect_garbage(*, keep: int) -> CollectReport:
+    """Drop old snapshots of every repository, and what no remaining snapshot reaches."""
+    return collect(keep=keep)
