@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -32,7 +33,7 @@ class Camera:
         """The content of each file, through the blob reader; every one must be there."""
         path = repo.path if isinstance(repo, GitRepo) else repo
         files = snapshot.source_files()
-        with BlobSource.of(locate(path), self.home / "blobs.db").open() as blobs:
+        with closing(BlobSource.of(locate(path), self.home / "blobs.db").open()) as blobs:
             contents = list(blobs.read([file.digest for file in files]))
         assert None not in contents
         return {file.path: (data or b"").decode() for file, data in zip(files, contents, strict=True)}

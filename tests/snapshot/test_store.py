@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -13,10 +14,11 @@ from codenib.snapshot.store import LocalBlobs
 
 WRITER = """
 import sys
+from contextlib import closing
 from pathlib import Path
 from codenib.snapshot.store import LocalBlobs
 first, last = int(sys.argv[2]), int(sys.argv[3])
-with LocalBlobs(Path(sys.argv[1])) as store:
+with closing(LocalBlobs(Path(sys.argv[1]))) as store:
     for number in range(first, last):
         store.put_many([(f"{number:040x}", b"%d" % number * 1000)])
         print(number, flush=True)
@@ -29,16 +31,16 @@ def writer(path: Path, first: int, last: int) -> subprocess.Popen[str]:
 
 
 def test_contents_come_back_in_order_and_missing_ones_are_none(tmp_path: Path) -> None:
-    with LocalBlobs(tmp_path / "deep/er/blobs.db") as store:
+    with closing(LocalBlobs(tmp_path / "deep/er/blobs.db")) as store:
         store.put_many([("aa", b"first"), ("bb", b""), ("aa", b"first")])
         assert list(store.read(["bb", "zz", "aa", "bb"])) == [b"", None, b"first", b""]
         assert store.known(["aa", "zz"]) == {"aa"}
-    with LocalBlobs(tmp_path / "deep/er/blobs.db") as store:
+    with closing(LocalBlobs(tmp_path / "deep/er/blobs.db")) as store:
         assert store.digests() == {"aa", "bb"}
 
 
 def test_more_than_a_batch_goes_through(tmp_path: Path) -> None:
-    with LocalBlobs(tmp_path / "blobs.db") as store:
+    with closing(LocalBlobs(tmp_path / "blobs.db")) as store:
         store.put_many((f"{number:040x}", bytes([number]) * 3_000_000) for number in range(10))
         names = [f"{number:040x}" for number in range(2_000)]
         assert store.known(names) == set(names[:10])
@@ -47,7 +49,7 @@ def test_more_than_a_batch_goes_through(tmp_path: Path) -> None:
 
 def test_deleted_contents_are_gone_and_their_space_too(tmp_path: Path) -> None:
     noise = Path(sys.executable).read_bytes()[:4_000_000]
-    with LocalBlobs(tmp_path / "blobs.db") as store:
+    with closing(LocalBlobs(tmp_path / "blobs.db")) as store:
         store.put_many([("aa", noise), ("bb", b"kept")])
         store.delete(["aa", "unknown"])
         assert list(store.read(["aa", "bb"])) == [None, b"kept"]
@@ -59,7 +61,7 @@ def test_processes_that_create_and_fill_one_store_lose_nothing(tmp_path: Path) -
     for process in writers:
         process.communicate()
     assert [process.returncode for process in writers] == [0, 0, 0]
-    with LocalBlobs(tmp_path / "blobs.db") as store:
+    with closing(LocalBlobs(tmp_path / "blobs.db")) as store:
         assert len(store.digests()) == 75
 
 
@@ -69,7 +71,7 @@ def test_a_kill_loses_nothing_that_was_put(tmp_path: Path) -> None:
     with process:
         said = [int(process.stdout.readline()) for _ in range(20)]
         process.kill()
-    with LocalBlobs(tmp_path / "blobs.db") as store:
+    with closing(LocalBlobs(tmp_path / "blobs.db")) as store:
         contents = store.read([f"{number:040x}" for number in said])
         assert list(contents) == [b"%d" % number * 1000 for number in said]
 

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 import pytest
@@ -390,7 +390,7 @@ def test_an_unreadable_file_is_counted() -> None:
         for name in ("a.py", "n.py"):
             repo.write(name, "now unreadable").chmod(0)
         found = locate(repo.path)
-        with someone_else(), LocalBlobs(place / "blobs.db") as store:
+        with someone_else(), closing(LocalBlobs(place / "blobs.db")) as store:
             snapshot = take_worktree(found, place / "state", store)
     assert set(snapshot.files) == {"b.py"}
     assert snapshot.skipped == {"unreadable": 2}

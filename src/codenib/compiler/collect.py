@@ -17,6 +17,7 @@ from codenib.manifest.embeddings import embedding_key
 from codenib.manifest.files import disk_usage
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
+from codenib.manifest.sweep import sweep
 from codenib.snapshot.store import LocalBlobs
 from codenib.units.languages import language_hint, units_version
 
@@ -71,7 +72,7 @@ def _sweep_repositories(root: Path, keep: int) -> _Reached:
             shutil.rmtree(folder, ignore_errors=True)
             reached.repositories_gone += 1
             continue
-        reached.artifacts_gone += store.sweep(slow=SLOW_VIEWS, keep_clean=keep, keep_dirty=keep)
+        reached.artifacts_gone += sweep(store, slow=SLOW_VIEWS, keep_clean=keep, keep_dirty=keep)
         reached.vectors.update(_vectors_of(store))
         reached.blobs.update(_stale_texts_of(store))
         for tree in store.trees():  # the sweep left those that a manifest names

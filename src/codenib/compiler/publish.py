@@ -11,6 +11,7 @@ from codenib.compiler.registry import SLOW_VIEWS
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.store import Store
+from codenib.manifest.sweep import sweep
 from codenib.snapshot.repository import Repository
 
 
@@ -57,7 +58,7 @@ class Publisher:
 
     def sweep(self) -> None:
         """Drop what no manifest that is left reaches."""
-        self._store.sweep(slow=SLOW_VIEWS)
+        sweep(self._store, slow=SLOW_VIEWS)
 
     def keep_only(self, snapshot: SourceSnapshot) -> None:
         """Forget the manifests of all other snapshots, and what only they reach."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 
@@ -20,15 +20,13 @@ import msgspec
 
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.embeddings import EmbeddingCache
-from codenib.manifest.files import drop_partial, is_running, replace_file, sync_folder, sync_tree
+from codenib.manifest.files import replace_file, sync_folder, sync_tree
 from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, is_taken, shared
 
-KEEP_CLEAN = 24  # manifests of commits kept for switching back and forth
-KEEP_DIRTY = 8  # manifests of edited worktrees: readers pin the newest, so the older ones only await them
 _LOCK_S = 120.0
 _TRUSTED = "trusted"
 
@@ -37,7 +35,9 @@ class _Schema(msgspec.Struct):
     schema: int
 
 
-class _Head(msgspec.Struct):
+class Head(msgspec.Struct):
+    """What a worktree was last answered from."""
+
     snapshot: str
     place: str = ""  # the worktree's own git folder; a head whose place is gone pins nothing
 
@@ -136,15 +136,15 @@ class Store:
 
     def manifests(self) -> list[RepoManifest]:
         """All readable manifests, the most recently used first."""
-        found = []
+        return [manifest for manifest in self.manifests_or_none() if manifest is not None]
+
+    def manifests_or_none(self) -> Iterator[RepoManifest | None]:
+        """Each manifest, the most recently used first; None for one that cannot be read."""
         for path in self._by_age():
-            try:
+            manifest = None
+            with suppress(StateError):  # serves nobody; `status` and `index --rebuild` speak of it
                 manifest = self.manifest(path.stem)
-            except StateError:  # an unreadable one serves nobody; `status` and `index --rebuild` speak of it
-                continue
-            if manifest is not None:
-                found.append(manifest)
-        return found
+            yield manifest
 
     def head(self, worktree: str) -> str | None:
         """The snapshot last published for a worktree."""
@@ -153,9 +153,9 @@ class Store:
 
     def set_head(self, worktree: str, snapshot: str, place: Path) -> bool:
         """Remember what the worktree at `place` was answered from; False when that was pruned meanwhile."""
-        head = _Head(snapshot, str(place))
+        head = Head(snapshot, str(place))
         if self._head(worktree) != head:
-            with self._heading():
+            with self.changing_heads():
                 if not self._manifest_path(snapshot).exists():
                     return False
                 replace_file(self.folder / "heads" / f"{worktree}.json", msgspec.json.encode(head))
@@ -257,74 +257,30 @@ class Store:
             if path.stem != snapshot:
                 path.unlink(missing_ok=True)
 
-    def sweep(
-        self,
-        *,
-        slow: Collection[ViewKind] = (),
-        keep_clean: int = KEEP_CLEAN,
-        keep_dirty: int = KEEP_DIRTY,
-    ) -> int:
-        """Drop old manifests, and what no manifest reaches; how many artifacts went.
-
-        The newest view of each `slow` kind stays, however old it is: the next update follows it.
-        """
-        self._drop_rubbish()
-        self._prune(slow, keep_clean, keep_dirty)
-        manifests = self.manifests()
-        if len(manifests) < len(self._by_age()):
-            return 0  # what an unreadable manifest reaches is unknown: lose nothing
-        reached = {
-            record.artifact for m in manifests for record in m.views.values() if record.status is Status.FRESH
-        }
-        gone = 0
-        for folder in (self.folder / "artifacts").glob("[!.]*"):
-            if folder.name not in reached:
-                shutil.rmtree(folder, ignore_errors=True)
-                gone += 1
-        trees = {manifest.tree for manifest in manifests}
-        for path in (self.folder / "scip").glob("*.scip"):
-            if path.stem not in trees:
-                path.unlink(missing_ok=True)
-        for path in (self.folder / "trees").glob("*.json"):
-            if path.stem not in trees:
-                path.unlink(missing_ok=True)
-        return gone
-
-    def _drop_rubbish(self) -> None:
-        """What killed writers and removed worktrees left."""
-        for folder in (*(self.folder / "artifacts").glob(".tmp-*"), *self.checkouts.glob("checkout-*")):
-            if not is_running(int(folder.name.split("-")[1])):  # slow views are built without this lock
-                shutil.rmtree(folder, ignore_errors=True)
-        drop_partial(self.folder / "manifests")
-        drop_partial(self.folder / "trees")
+    def heads(self) -> Iterator[tuple[str, Head]]:
+        """Each worktree with what it was last answered from."""
         for path in (self.folder / "heads").glob("*.json"):
             head = self._head(path.stem)
-            if head and head.place and not Path(head.place).exists():
-                path.unlink(missing_ok=True)
-                shutil.rmtree(self.folder / "worktrees" / path.stem, ignore_errors=True)
+            if head is not None:
+                yield path.stem, head
 
-    def _prune(self, slow: Collection[ViewKind], keep_clean: int, keep_dirty: int) -> None:
-        left = {False: keep_clean, True: keep_dirty}
-        lagging = set(slow)
-        with self._heading():
-            heads = {self.head(path.stem) for path in (self.folder / "heads").glob("*.json")}
-            for manifest in self.manifests():
-                left[manifest.dirty] -= 1
-                fresh = {
-                    kind for kind, record in manifest.views.items() if record.status is Status.FRESH
-                } & lagging
-                lagging -= fresh
-                if left[manifest.dirty] < 0 and manifest.snapshot not in heads and not fresh:
-                    self._manifest_path(manifest.snapshot).unlink(missing_ok=True)
+    def forget(self, manifest: RepoManifest) -> None:
+        """Forget a manifest; what it reaches goes with the next sweep."""
+        self._manifest_path(manifest.snapshot).unlink(missing_ok=True)
 
-    def _heading(self) -> AbstractContextManager[None]:
-        """Held for a moment, so that no head comes to name a manifest that is being pruned."""
+    def forget_worktree(self, worktree: str) -> None:
+        """Forget what a worktree was last answered from, and what snapshotting remembers of it."""
+        (self.folder / "heads" / f"{worktree}.json").unlink(missing_ok=True)
+        shutil.rmtree(self.folder / "worktrees" / worktree, ignore_errors=True)
+
+    def changing_heads(self) -> AbstractContextManager[None]:
+        """Taken for a moment, so that no head comes to name a manifest that is being pruned."""
         return exclusive(self.folder / "heads.lock", timeout_s=_LOCK_S)
 
-    def _head(self, worktree: str) -> _Head | None:
+    def _head(self, worktree: str) -> Head | None:
         try:
             data = (self.folder / "heads" / f"{worktree}.json").read_bytes()
-            return msgspec.json.decode(data, type=_Head)
+            return msgspec.json.decode(data, type=Head)
         except (FileNotFoundError, msgspec.DecodeError):
             return None
 

@@ -14,8 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import IO, Self
+from typing import IO
 
 from codenib.core.errors import ProviderError
 from codenib.snapshot import git
@@ -94,14 +93,6 @@ class GitBlobs:
         """Stop the process; a later `read` starts a new one."""
         _stop_all(self._idle)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
 
 class Blobs:
     """The local store and git's objects as one reader; each digest may be in either.
@@ -135,14 +126,6 @@ class Blobs:
         self.local.close()
         if self._git is not None:
             self._git.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
 from codenib.core.errors import StateError
 
@@ -81,14 +79,6 @@ class LocalBlobs:
     def close(self) -> None:
         """Close the file; the store cannot be used after."""
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def _put(self, batch: dict[str, bytes]) -> None:
         stored = self.known(batch)
