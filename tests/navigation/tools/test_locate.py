@@ -165,11 +165,12 @@ def test_versions_compare_by_number() -> None:
     assert not HAMMER.accepts("")
 
 
-def test_a_program_of_our_own_has_the_version_of_its_source(tmp_path: Path) -> None:
+def test_a_program_of_our_own_has_the_version_of_its_source_without_tests(tmp_path: Path) -> None:
     (tmp_path / "main.go").write_text("package main\n")
     first = source_version(tmp_path)
     (tmp_path / "target").mkdir()
     (tmp_path / "target" / "built").write_text("x")
+    (tmp_path / "main_test.go").write_text("package main\n")
     assert source_version(tmp_path) == first
     (tmp_path / "main.go").write_text("package main // changed\n")
     assert source_version(tmp_path) != first

@@ -127,12 +127,14 @@ def source_version(folder: Path) -> str:
 
 
 def sources(folder: Path) -> list[Path]:
-    """The files that a program of our own is built from."""
-    left_out = {"target", "__pycache__"}  # what building in place leaves there
+    """The files that a program of our own is built from: no tests, and nothing that building in place leaves."""
+    left_out = {"target", "__pycache__", "Cargo.lock", "tests.rs"}
     return [
         path
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and not left_out.intersection(path.relative_to(folder).parts)
+        if path.is_file()
+        and not left_out.intersection(path.relative_to(folder).parts)
+        and not path.name.endswith("_test.go")
     ]
 
 

@@ -27,16 +27,16 @@ type source struct {
 
 type checker struct {
 	*engine
-	view      *view
-	fset      *token.FileSet
-	mu        sync.Mutex
-	sources   map[string]*source
-	paths     map[string]int32
-	pathNames []string // package paths by number
-	methods   *methods
-	twins     *twins   // only where the view has variants for other ports, or is one
-	owners    sync.Map // *types.Package → map[*types.Var]string
-	versions  sync.Map // *token.File → *decls, of the repository's files
+	view          *view
+	fset          *token.FileSet
+	mu            sync.Mutex
+	sources       map[string]*source
+	paths         map[string]int32
+	pathNames     []string // package paths by number
+	methods       *methods
+	platformNames *platformNames // only where the view has views of other platforms, or is one
+	owners        sync.Map       // *types.Package → map[*types.Var]string
+	versions      sync.Map       // *token.File → *decls, of the repository's files
 }
 
 func (e *engine) newChecker(v *view) *checker {
@@ -44,7 +44,7 @@ func (e *engine) newChecker(v *view) *checker {
 	c.methods = newMethods(c)
 	for _, other := range e.views {
 		if other.base == v.index || v.base >= 0 {
-			c.twins = newTwins()
+			c.platformNames = newPlatformNames()
 		}
 	}
 	return c
@@ -74,10 +74,10 @@ func (c *checker) checkAll(units []*unit) {
 	for _, u := range units {
 		u.dirty = true
 	}
-	c.checkSome(units)
+	c.checkStale(units)
 }
 
-// connect numbers the units' packages and tells each who imports it.
+// connect numbers the packages of the units and lists the importers of each unit.
 func (c *checker) connect(units []*unit) {
 	for _, u := range units {
 		u.path = c.pathNumber(c.cleanPath(u.PkgPath))
@@ -90,14 +90,14 @@ func (c *checker) connect(units []*unit) {
 	}
 }
 
-// checkSome checks the units that are dirty, and of the others those whose imports changed by it.
-func (c *checker) checkSome(units []*unit) {
+// checkStale checks the units that are dirty, then those whose imports changed because of that.
+func (c *checker) checkStale(units []*unit) {
 	chosen := map[*unit]bool{}
 	for _, u := range units {
 		chosen[u] = true
 	}
 	for _, u := range units {
-		u.waiting, u.changed, u.refiled, u.wide, u.names = 0, false, false, false, nil
+		u.waiting, u.typesChanged, u.filesChanged, u.allNamesChanged, u.changedNames = 0, false, false, false, nil
 		for _, imported := range u.imports {
 			if chosen[imported] {
 				u.waiting++
@@ -126,7 +126,7 @@ func (c *checker) checkSome(units []*unit) {
 	for range runtime.GOMAXPROCS(0) {
 		group.Go(func() {
 			for u := range ready {
-				c.look(u)
+				c.checkIfStale(u)
 				c.mu.Lock()
 				for _, user := range u.users {
 					if !chosen[user] {
@@ -140,45 +140,45 @@ func (c *checker) checkSome(units []*unit) {
 					close(ready)
 				}
 				c.mu.Unlock()
-				c.tick()
+				c.countProgress()
 			}
 		})
 	}
 	group.Wait()
 	for _, u := range units {
-		u.dirty, u.changed, u.refiled, u.wide, u.names = false, false, false, false, nil
+		u.dirty, u.typesChanged, u.filesChanged, u.allNamesChanged, u.changedNames = false, false, false, false, nil
 	}
 }
 
-// look checks a unit if it is dirty, or if what it imports is not what it was. A unit that writes none of the names that
-// mean something else now keeps its facts; only its types are made anew, from its declarations.
-func (c *checker) look(u *unit) {
-	moved := false
+// checkIfStale checks a unit that is dirty or whose imports changed. A unit that mentions none of the changed names keeps
+// its facts: only its declarations are checked again, for its types.
+func (c *checker) checkIfStale(u *unit) {
+	importsChanged := false
 	for _, imported := range u.imports {
-		moved = moved || imported.changed
-		u.dirty = u.dirty || imported.refiled
-		u.wide = u.wide || imported.wide
-		for name := range imported.names {
-			u.add(name)
+		importsChanged = importsChanged || imported.typesChanged
+		u.dirty = u.dirty || imported.filesChanged
+		u.allNamesChanged = u.allNamesChanged || imported.allNamesChanged
+		for name := range imported.changedNames {
+			u.addChangedName(name)
 		}
 	}
-	if u.dirty || moved {
-		record := u.dirty || u.wide || u.told == nil || c.mentions(u)
-		c.checkUnit(u, moved, record)
+	if u.dirty || importsChanged {
+		record := u.dirty || u.allNamesChanged || u.facts == nil || c.mentions(u)
+		c.checkUnit(u, importsChanged, record)
 	}
 	for _, file := range u.files {
 		c.release(file)
 	}
 }
 
-func (u *unit) add(name string) {
-	if u.names == nil {
-		u.names = map[string]bool{}
+func (u *unit) addChangedName(name string) {
+	if u.changedNames == nil {
+		u.changedNames = map[string]bool{}
 	}
-	u.names[name] = true
+	u.changedNames[name] = true
 }
 
-// mentions reports whether a file of the unit writes one of the names.
+// mentions reports whether a file of the unit contains one of the changed names.
 func (c *checker) mentions(u *unit) bool {
 	for _, file := range u.files {
 		data, err := os.ReadFile(file)
@@ -192,7 +192,7 @@ func (c *checker) mentions(u *unit) bool {
 					start = i
 				}
 			} else if start >= 0 {
-				if u.names[string(data[start:i])] {
+				if u.changedNames[string(data[start:i])] {
 					return true
 				}
 				start = -1
@@ -212,11 +212,11 @@ func (c *checker) parse(file string) *ast.File {
 	s.once.Do(func() {
 		s.ast, _ = parser.ParseFile(c.fset, file, nil, mode|parser.ParseComments)
 		if s.ast != nil && s.ast.Name != nil {
-			c.keepDecls(file, s.ast)
+			c.recordVersion(file, s.ast)
 			if at, ok := c.place(s.ast.Name.Pos()); ok {
 				c.clauses.Store(file, at)
 				if c.view.base >= 0 && c.viewOf[at.file] != c.view.index {
-					dropBodies(s.ast) // its names are taken from the view that this one varies
+					dropBodies(s.ast) // its facts come from the base view
 				}
 			}
 		}
@@ -242,9 +242,9 @@ func (c *checker) release(file string) {
 	}
 }
 
-// keepDecls notes which version of a file its positions are of.
-func (c *checker) keepDecls(file string, tree *ast.File) {
-	if !c.stays {
+// recordVersion remembers which version of a file the positions of this syntax tree belong to.
+func (c *checker) recordVersion(file string, tree *ast.File) {
+	if !c.resident {
 		return
 	}
 	n, at := c.fileIndex[file], c.fset.File(tree.FileStart)
@@ -256,9 +256,9 @@ func (c *checker) keepDecls(file string, tree *ast.File) {
 	c.versions.Store(at, c.decls[n])
 }
 
-// checkUnit type-checks a unit; `moved` when types that it imports are other objects than before. Without `record` only
-// its declarations are checked, and its facts stay.
-func (c *checker) checkUnit(u *unit, moved, record bool) {
+// checkUnit type-checks a unit. `importsChanged` says that imported types are other objects than before. Without `record`
+// only declarations are checked, and the facts stay.
+func (c *checker) checkUnit(u *unit, importsChanged, record bool) {
 	if u.PkgPath == "unsafe" {
 		u.types = types.Unsafe
 		return
@@ -275,8 +275,8 @@ func (c *checker) checkUnit(u *unit, moved, record bool) {
 			clauses += file + "\n"
 		}
 	}
-	u.refiled, u.clauses = u.types != nil && clauses != u.clauses, clauses
-	full := u.standing != outside && record
+	u.filesChanged, u.clauses = u.types != nil && clauses != u.clauses, clauses
+	full := u.membership != outside && record
 	config := &types.Config{
 		Importer:         importer(func(path string) (*types.Package, error) { return c.imported(u, path) }),
 		Error:            func(error) {},
@@ -292,33 +292,33 @@ func (c *checker) checkUnit(u *unit, moved, record bool) {
 		info.Implicits = map[ast.Node]types.Object{}
 		info.Scopes = map[ast.Node]*types.Scope{}
 	}
-	pkg, told := types.NewPackage(u.PkgPath, u.Name), &told{}
-	c.guarded(u, told, func() { _ = types.NewChecker(config, c.fset, pkg, info).Files(trees) })
-	c.settle(u, pkg, moved)
+	pkg, facts := types.NewPackage(u.PkgPath, u.Name), &unitFacts{}
+	c.recovering(u, facts, func() { _ = types.NewChecker(config, c.fset, pkg, info).Files(trees) })
+	c.publish(u, pkg, importsChanged)
 	switch {
 	case full:
-		c.guarded(u, told, func() { c.record(u, pkg, trees, info, told) })
-		c.methods.compare(u, told)
-		u.told = told
-	case u.standing == workspace:
-		u.told.types = candidates(u, pkg)
+		c.recovering(u, facts, func() { c.record(u, pkg, trees, info, facts) })
+		c.methods.markStale(u, facts)
+		u.facts = facts
+	case u.membership == workspace:
+		u.facts.types = candidatesOf(u, pkg)
 		c.methods.stale.Store(true)
 	}
 }
 
-// settle decides what others import: the package as it was when they can see no difference, so that what they made of it
-// still holds, else the new one.
-func (c *checker) settle(u *unit, pkg *types.Package, moved bool) {
-	if !c.stays {
+// publish decides which package importers use: the previous one when the surface is the same, so that their own types stay
+// valid, else the new one.
+func (c *checker) publish(u *unit, pkg *types.Package, importsChanged bool) {
+	if !c.resident {
 		u.types = pkg
 		return
 	}
-	if u.standing == outside && u.types == nil && !u.intermediate() {
-		u.types, u.changed, u.wide = pkg, true, true // an edit seldom reaches it: its surface is not worth the memory
+	if u.membership == outside && u.types == nil && !u.intermediate() {
+		u.types, u.typesChanged, u.allNamesChanged = pkg, true, true // rarely edited: its surface is not worth the memory
 		return
 	}
 	surface := surfaceOf(pkg)
-	if u.types != nil && !moved && u.surface != nil && maps.Equal(surface, u.surface) {
+	if u.types != nil && !importsChanged && u.surface != nil && maps.Equal(surface, u.surface) {
 		return
 	}
 	c.methods.stale.Store(true)
@@ -326,19 +326,19 @@ func (c *checker) settle(u *unit, pkg *types.Package, moved bool) {
 		c.replaced.Store(u.types, u)
 	}
 	if u.types == nil || u.surface == nil {
-		u.wide = true
+		u.allNamesChanged = true
 	} else {
 		names, wide := changedNames(u.surface, surface)
-		u.wide = u.wide || wide
+		u.allNamesChanged = u.allNamesChanged || wide
 		for _, name := range names {
-			u.add(name)
+			u.addChangedName(name)
 		}
 	}
-	u.types, u.surface, u.changed = pkg, surface, true
+	u.types, u.surface, u.typesChanged = pkg, surface, true
 }
 
-// guarded keeps a panic of the type checker on ill-typed code inside one package, and says so in the report.
-func (c *checker) guarded(u *unit, told *told, work func()) {
+// recovering limits a panic of the type checker on ill-typed code to one package, and lists it in the report.
+func (c *checker) recovering(u *unit, facts *unitFacts, work func()) {
 	defer func() {
 		if p := recover(); p != nil {
 			stack := make([]byte, 4096)
@@ -346,7 +346,7 @@ func (c *checker) guarded(u *unit, told *told, work func()) {
 			if os.Getenv("GOFACTS_TRACE") != "" {
 				fmt.Fprintf(os.Stderr, "%s: %v\n%s\n", u.ID, p, stack)
 			}
-			told.failed = append(told.failed, fmt.Sprintf("%s: %v", u.ID, p))
+			facts.failed = append(facts.failed, fmt.Sprintf("%s: %v", u.ID, p))
 		}
 	}()
 	work()
@@ -366,7 +366,7 @@ func (c *checker) imported(u *unit, path string) (*types.Package, error) {
 	return nil, fmt.Errorf("no package %q", path)
 }
 
-// goVersion is the language version of the package's module, when this checker knows it.
+// goVersion is the language version of the package's module, or "" when it is newer than this type checker.
 func goVersion(u *unit) string {
 	if u.Module == nil || u.Module.GoVersion == "" {
 		return ""

@@ -1,6 +1,6 @@
 package main
 
-// Where a file declares what others can name. An edit moves declarations; who refers to them keeps their numbers.
+// The declarations of a file that other files can name. An edit moves them; targets that point to them keep their numbers.
 
 import (
 	"fmt"
@@ -8,14 +8,14 @@ import (
 	"go/token"
 )
 
-// decls maps the places of a file's declarations to names that an edit elsewhere in the file leaves alone, and back.
+// decls maps the places of a file's declarations to names that do not depend on lines, and back.
 type decls struct {
-	names  map[[2]int32]string
-	places map[string][2]int32
+	byPlace map[[2]int32]string
+	byName  map[string][2]int32
 }
 
 func newDecls(file *token.File, tree *ast.File) *decls {
-	d := &decls{names: map[[2]int32]string{}, places: map[string][2]int32{}}
+	d := &decls{byPlace: map[[2]int32]string{}, byName: map[string][2]int32{}}
 	times := map[string]int{}
 	note := func(id *ast.Ident, owner string) string {
 		if id == nil || !id.Pos().IsValid() {
@@ -26,7 +26,7 @@ func newDecls(file *token.File, tree *ast.File) *decls {
 		name = fmt.Sprintf("%s#%d", name, times[name])
 		p := file.PositionFor(id.Pos(), false)
 		at := [2]int32{int32(p.Line - 1), int32(p.Column - 1)}
-		d.names[at], d.places[name] = name, at
+		d.byPlace[at], d.byName[name] = name, at
 		return name
 	}
 	note(tree.Name, "package")
@@ -64,7 +64,7 @@ func newDecls(file *token.File, tree *ast.File) *decls {
 	return d
 }
 
-// noteFields names the fields and methods of the types that are written in a declaration, function bodies left out.
+// noteFields names the fields and methods of the types inside a declaration, except in function bodies.
 func noteFields(n ast.Node, owner string, note func(*ast.Ident, string) string) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -82,7 +82,7 @@ func noteFields(n ast.Node, owner string, note func(*ast.Ident, string) string) 
 	})
 }
 
-// receiver is the name of the type behind pointers, type arguments and the package's name.
+// receiver is the name of a type without pointers, type arguments and package.
 func receiver(e ast.Expr) *ast.Ident {
 	for {
 		switch x := e.(type) {
@@ -96,13 +96,13 @@ func receiver(e ast.Expr) *ast.Ident {
 	}
 }
 
-// find gives the place that a declaration has now; `before` are the declarations of an earlier version of the file.
-func (d *decls) find(before *decls, at target) (target, bool) {
+// relocate returns the current place of a declaration; `before` are the declarations of an earlier version of the file.
+func (d *decls) relocate(before *decls, at target) (target, bool) {
 	if d == nil {
 		return at, false
 	}
-	name, known := before.names[[2]int32{at.line, at.col}]
-	now, ok := d.places[name]
+	name, known := before.byPlace[[2]int32{at.line, at.col}]
+	now, ok := d.byName[name]
 	if known && ok {
 		at.line, at.col = now[0], now[1]
 	}

@@ -1,6 +1,6 @@
 package main
 
-// Links in comments, such as [Buffer.Write] or [io.Reader]: they have a definition and are nobody's reference.
+// Links in comments, such as [Buffer.Write] or [io.Reader]: occurrences with a definition that count as no reference.
 
 import (
 	"go/ast"
@@ -29,21 +29,21 @@ func (w *walker) docLink(comment *ast.Comment, from, to int) {
 	parts := strings.Split(comment.Text[from:to], ".")
 	at := from
 	for i, part := range parts {
-		if obj := w.linked(parts[:i+1]); obj != nil {
+		if obj := w.resolveLink(parts[:i+1]); obj != nil {
 			roles := int32(0)
 			if obj.Name() != part {
 				roles = roleInexact
 			}
-			w.add(comment.Pos()+token.Pos(at), len(part), roles, w.table.list(w.definition(obj)), noList, noList, -1)
+			w.add(comment.Pos()+token.Pos(at), len(part), roles, definedBy(w.table.list(w.definition(obj))))
 		}
 		at += len(part) + 1
 	}
 }
 
-// linked resolves the parts of a link in the file's scope: package, then name, then member.
-func (w *walker) linked(parts []string) types.Object {
+// resolveLink resolves the parts of a link in the file's scope: package, then name, then member.
+func (w *walker) resolveLink(parts []string) types.Object {
 	scope := w.pkg.Scope()
-	if pkg := w.linkedPackage(parts[0]); pkg != nil {
+	if pkg := w.resolvePackage(parts[0]); pkg != nil {
 		if len(parts) == 1 {
 			return pkg
 		}
@@ -64,7 +64,7 @@ func (w *walker) linked(parts []string) types.Object {
 	return member
 }
 
-func (w *walker) linkedPackage(name string) *types.PkgName {
+func (w *walker) resolvePackage(name string) *types.PkgName {
 	file := w.info.Scopes[w.tree]
 	if file == nil {
 		return nil

@@ -1,6 +1,6 @@
 package main
 
-// The runs of a file merged into its line of facts: same input, same bytes.
+// The facts of a file from each package variant in, one merged line of JSON out. Equal input gives equal bytes.
 
 import (
 	"bufio"
@@ -10,27 +10,27 @@ import (
 	"strconv"
 )
 
-// mergeOccs joins what the variants of a package say: the narrowest answers, all list.
-func (e *engine) mergeOccs(path string, runs []*fileRun) []occ {
-	var out []occ
+// mergeOccurrences merges the facts of several package variants: the smallest variant answers, all of them add keys.
+func (e *engine) mergeOccurrences(path string, all []*fileFacts) []occurrence {
+	var out []occurrence
 	var keys [][]int32
 	at := map[[2]int32]int{}
-	for _, run := range runs {
-		for _, o := range run.occs {
+	for _, facts := range all {
+		for _, o := range facts.occurrences {
 			place := [2]int32{o.line, o.col}
 			index, ok := at[place]
 			if !ok {
-				if !run.answers {
+				if !facts.answers {
 					o.defs, o.asks = noList, noList
 				}
 				if o.asks == noList {
-					o.asks = o.keys // keys grow below, what is asked does not
+					o.asks = o.keys // keys grow below, asks do not
 				}
 				index = len(out)
 				at[place] = index
 				out, keys = append(out, o), append(keys, nil)
 			}
-			keys[index] = e.collectKeys(keys[index], run, path, o)
+			keys[index] = e.collectKeys(keys[index], facts, path, o)
 		}
 	}
 	for i := range out {
@@ -42,71 +42,71 @@ func (e *engine) mergeOccs(path string, runs []*fileRun) []occ {
 			out[i].asks = noList
 		}
 	}
-	slices.SortFunc(out, func(a, b occ) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.col, b.col)) })
+	slices.SortFunc(out, func(a, b occurrence) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.col, b.col)) })
 	return out
 }
 
-// collectKeys adds everything that the occurrence is listed under.
-func (e *engine) collectKeys(into []int32, run *fileRun, path string, o occ) []int32 {
+// collectKeys adds all keys under which the occurrence is listed as a reference.
+func (e *engine) collectKeys(into []int32, facts *fileFacts, path string, o occurrence) []int32 {
 	add := func(key int32) {
 		if !slices.Contains(into, key) {
 			into = append(into, key)
 		}
 	}
-	facts := e.byView[run.view]
+	methods := e.methods[facts.view]
 	for _, k := range e.table.items(o.keys) {
 		add(k)
-		if local, ok := facts.locals[k]; ok && local.pkg == run.pkg {
+		if local, ok := methods.locals[k]; ok && local.pkg == facts.pkg {
 			add(local.key)
 		}
-		e.portKeys(add, run, path, k)
+		e.platformKeys(add, facts, path, k)
 	}
 	if o.method >= 0 {
-		for _, k := range facts.extra[usePlace{o.method, run.pkg}] {
+		for _, k := range methods.extraKeys[methodUse{o.method, facts.pkg}] {
 			add(k)
 		}
 	}
 	return into
 }
 
-// sortRuns puts the run first that answers.
-func (e *engine) sortRuns(runs []*fileRun) {
-	slices.SortStableFunc(runs, func(a, b *fileRun) int {
+// sortFacts puts the facts of the variant that answers first.
+func (e *engine) sortFacts(all []*fileFacts) {
+	slices.SortStableFunc(all, func(a, b *fileFacts) int {
 		if a.answers != b.answers {
 			return map[bool]int{true: -1, false: 1}[a.answers]
 		}
-		x, y := e.byView[a.view].pathNames[a.pkg], e.byView[b.view].pathNames[b.pkg]
-		return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.width, b.width), cmp.Compare(x, y))
+		x, y := e.methods[a.view].pathNames[a.pkg], e.methods[b.view].pathNames[b.pkg]
+		return cmp.Or(cmp.Compare(a.view, b.view), cmp.Compare(a.packageSize, b.packageSize), cmp.Compare(x, y))
 	})
 }
 
 func (e *engine) emit(out *bufio.Writer, file int32, claimed []int32) {
-	runs := e.runs[file]
-	l := &line{engine: e, index: map[int32]int{}}
-	occs := e.mergeOccs(e.absolute(e.files[file]), runs)
-	relations := e.relationsOf(runs, claimed)
+	all := e.fileFacts[file]
+	l := &lineWriter{engine: e, index: map[int32]int{}}
+	occs := e.mergeOccurrences(e.absolute(e.files[file]), all)
+	relations := e.relationsOf(all, claimed)
 	for _, o := range occs {
 		for _, list := range []int32{o.defs, o.keys, o.asks} {
-			l.want(e.table.items(list)...)
+			l.addTargets(e.table.items(list)...)
 		}
 	}
 	for _, r := range relations {
-		l.want(r.source, r.dest)
+		l.addTargets(r.source, r.dest)
 	}
-	l.number()
+	l.assignIndexes()
 	var nodes []node
-	if len(runs) > 0 {
-		nodes = runs[0].nodes
+	if len(all) > 0 {
+		nodes = all[0].nodes
 	}
 	l.write(out, e.files[file], nodes, occs, relations)
 }
 
-// claims gives, for every file, the keys whose relations it writes: of its own declarations, and of outside ones that no
-// file before it asks for.
+// claims returns, for every file, the keys whose relations it writes: those of its own declarations, and those of outside
+// declarations that no earlier file asks for.
 func (e *engine) claims() [][]int32 {
 	out := make([][]int32, len(e.files))
 	taken := map[int32]bool{}
-	for _, file := range e.inOrder() {
+	for _, file := range e.filesByPath() {
 		claim := func(k int32) {
 			t := e.table.targets[k]
 			if t.file >= 0 && t.file != file || taken[k] || !e.isRelated(k) {
@@ -115,16 +115,16 @@ func (e *engine) claims() [][]int32 {
 			taken[k] = true
 			out[file] = append(out[file], k)
 		}
-		for _, run := range e.runs[file] {
-			for _, k := range run.keys {
+		for _, facts := range e.fileFacts[file] {
+			for _, k := range facts.keys {
 				claim(k)
-				if local, ok := e.byView[run.view].locals[k]; ok && local.pkg == run.pkg {
+				if local, ok := e.methods[facts.view].locals[k]; ok && local.pkg == facts.pkg {
 					claim(local.key)
 				}
-				e.portKeys(claim, run, e.absolute(e.files[file]), k)
+				e.platformKeys(claim, facts, e.absolute(e.files[file]), k)
 			}
-			for _, k := range run.asks {
-				if run.answers {
+			for _, k := range facts.asks {
+				if facts.answers {
 					claim(k)
 				}
 			}
@@ -134,16 +134,16 @@ func (e *engine) claims() [][]int32 {
 }
 
 func (e *engine) isRelated(key int32) bool {
-	for _, facts := range e.byView {
-		if len(facts.relations[key]) > 0 {
+	for _, methods := range e.methods {
+		if len(methods.relations[key]) > 0 {
 			return true
 		}
 	}
-	return len(e.portLinks[key]) > 0
+	return len(e.platformRelations[key]) > 0
 }
 
-// inOrder lists the files that are there, by path.
-func (e *engine) inOrder() []int32 {
+// filesByPath lists the current files, sorted by path.
+func (e *engine) filesByPath() []int32 {
 	var out []int32
 	for i, view := range e.viewOf {
 		if view >= 0 {
@@ -154,42 +154,42 @@ func (e *engine) inOrder() []int32 {
 	return out
 }
 
-// relationsOf gathers the relations of a file.
-func (e *engine) relationsOf(runs []*fileRun, claimed []int32) []relation {
-	seen := map[relation]bool{}
+// relationsOf collects the relations that a file writes, each once.
+func (e *engine) relationsOf(all []*fileFacts, claimed []int32) []relation {
+	added := map[relation]bool{}
 	var out []relation
 	add := func(all []relation) {
 		for _, r := range all {
-			if !seen[r] {
-				seen[r] = true
+			if !added[r] {
+				added[r] = true
 				out = append(out, r)
 			}
 		}
 	}
-	for _, run := range runs {
-		add(run.relations)
+	for _, facts := range all {
+		add(facts.relations)
 	}
 	for _, k := range claimed {
-		for _, facts := range e.byView {
-			add(facts.relations[k])
+		for _, methods := range e.methods {
+			add(methods.relations[k])
 		}
-		add(e.portLinks[k])
+		add(e.platformRelations[k])
 	}
 	return out
 }
 
-type line struct {
+type lineWriter struct {
 	*engine
-	ids     []int32
-	index   map[int32]int
-	lists   map[int32]int
-	written [][]int
+	ids       []int32
+	index     map[int32]int
+	lists     map[int32]int32
+	listItems [][]int
 }
 
-func (l *line) want(ids ...int32) {
+func (l *lineWriter) addTargets(ids ...int32) {
 	for _, id := range ids {
-		if l.table.dead[id] {
-			l.lost.Store(true)
+		if l.table.removed[id] {
+			l.mustRestart.Store(true)
 		}
 		if _, ok := l.index[id]; !ok {
 			l.index[id] = 0
@@ -198,18 +198,19 @@ func (l *line) want(ids ...int32) {
 	}
 }
 
-func (l *line) number() {
+func (l *lineWriter) assignIndexes() {
 	slices.SortFunc(l.ids, func(a, b int32) int {
 		x, y := l.table.targets[a], l.table.targets[b]
-		return cmp.Or(cmp.Compare(x.file, y.file), cmp.Compare(x.line, y.line), cmp.Compare(x.col, y.col), cmp.Compare(x.name, y.name))
+		place := cmp.Or(cmp.Compare(x.file, y.file), cmp.Compare(x.line, y.line), cmp.Compare(x.col, y.col))
+		return cmp.Or(place, cmp.Compare(x.name, y.name))
 	})
 	for i, id := range l.ids {
 		l.index[id] = i
 	}
 }
 
-// list gives the number of a list in this line, in order of first use.
-func (l *line) list(id int32) int {
+// list returns the number of a list in this line, in order of first use.
+func (l *lineWriter) list(id int32) int32 {
 	if id == noList {
 		return -1
 	}
@@ -221,13 +222,13 @@ func (l *line) list(id int32) int {
 		items = append(items, l.index[target])
 	}
 	slices.Sort(items)
-	l.lists[id] = len(l.written)
-	l.written = append(l.written, items)
+	l.lists[id] = int32(len(l.listItems))
+	l.listItems = append(l.listItems, items)
 	return l.lists[id]
 }
 
-func (l *line) write(out *bufio.Writer, path string, nodes []node, occs []occ, relations []relation) {
-	l.lists = map[int32]int{}
+func (l *lineWriter) write(out *bufio.Writer, path string, nodes []node, occs []occurrence, relations []relation) {
+	l.lists = map[int32]int32{}
 	b := append([]byte(`{"path":`), quote(path)...)
 	b = append(b, `,"encoding":"utf-8","nodes":[`...)
 	for i, n := range nodes {
@@ -251,12 +252,12 @@ func (l *line) write(out *bufio.Writer, path string, nodes []node, occs []occ, r
 	b = append(b, `],"occurrences":[`...)
 	for i, o := range occs {
 		b = comma(b, i)
-		for j, x := range []int{int(o.line), int(o.col), int(o.line), int(o.end), int(o.roles), l.list(o.defs), l.list(o.keys), l.list(o.asks)} {
+		for j, x := range []int32{o.line, o.col, o.line, o.end, o.roles, l.list(o.defs), l.list(o.keys), l.list(o.asks)} {
 			b = strconv.AppendInt(comma(b, j), int64(x), 10)
 		}
 	}
 	b = append(b, `],"lists":[`...)
-	for i, items := range l.written {
+	for i, items := range l.listItems {
 		b = append(comma(b, i), '[')
 		for j, x := range items {
 			b = strconv.AppendInt(comma(b, j), int64(x), 10)
@@ -268,7 +269,7 @@ func (l *line) write(out *bufio.Writer, path string, nodes []node, occs []occ, r
 	out.Write(append(b, "]}\n"...))
 }
 
-func (l *line) appendTarget(b []byte, t target) []byte {
+func (l *lineWriter) appendTarget(b []byte, t target) []byte {
 	if t.file < 0 {
 		return append(b, quote(t.name)...)
 	}
@@ -278,7 +279,7 @@ func (l *line) appendTarget(b []byte, t target) []byte {
 	return append(b, ']')
 }
 
-func (l *line) appendRelations(b []byte, relations []relation) []byte {
+func (l *lineWriter) appendRelations(b []byte, relations []relation) []byte {
 	slices.SortFunc(relations, func(x, y relation) int {
 		return cmp.Or(cmp.Compare(x.kind, y.kind), cmp.Compare(l.index[x.source], l.index[y.source]),
 			cmp.Compare(l.index[x.dest], l.index[y.dest]))
@@ -302,15 +303,4 @@ func comma(b []byte, i int) []byte {
 func quote(s string) []byte {
 	b, _ := json.Marshal(s)
 	return b
-}
-
-func sortedIDs(ids []int32) []int32 {
-	out := slices.Clone(ids)
-	slices.Sort(out)
-	return out
-}
-
-func sortedTexts(texts []string) []string {
-	slices.Sort(texts)
-	return texts
 }

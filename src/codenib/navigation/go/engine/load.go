@@ -23,76 +23,76 @@ const typecheckCgo = packages.NeedForTest << 1
 const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedDeps | packages.NeedTypesSizes | packages.NeedModule | packages.NeedForTest | typecheckCgo
 
-// A standing says how far the references of a package's files reach.
-type standing int
+// A membership says which searches for references include the files of a package.
+type membership int
 
 const (
-	outside   standing = iota // no file in the repository, or a variant that repeats another's files
-	workspace                 // searched for references by everybody in the view
-	orphan                    // in the repository, but searched only for what it declares itself (vendor, testdata)
-	foreign                   // belongs to another view of the repository and is seen from this one as a dependency
-	alone                     // a file outside of every build: only its own names are searched in it
-	mute                      // such a file beside a package that is built: live answers nothing in it
+	outside   membership = iota // no file in the repository, or a variant that repeats another's files
+	workspace                   // searched for references by everybody in the view
+	orphan                      // in the repository, but searched only for what it declares itself (vendor, testdata)
+	otherView                   // belongs to another view of the repository and is a dependency in this one
+	unbuilt                     // a file outside of every build: only its own names are searched in it
+	excluded                    // such a file beside a package that is built: gopls answers nothing in it
 )
 
-// A unit is one package variant of a view.
+// A unit is one compilation unit of a view: a package, or a variant of it that tests need.
 type unit struct {
 	*packages.Package
-	standing standing
-	types    *types.Package
-	files    []string // what the compiler sees
-	imports  map[string]*unit
-	users    []*unit
-	waiting  int
-	path     int32 // number of the package path in the view
-	told     *told
-	surface  map[string]string // of types, in an engine that stays
-	clauses  string            // the files that an import of it leads to
+	membership membership
+	types      *types.Package
+	files      []string // what it is compiled from
+	imports    map[string]*unit
+	users      []*unit
+	waiting    int
+	path       int32 // number of the package path in the view
+	facts      *unitFacts
+	surface    map[string]string // of types, in a resident engine
+	clauses    string            // the files that an import of it leads to
 
-	// What a round finds out.
-	dirty   bool            // its files or imports are others than before
-	changed bool            // its types are other objects than before
-	refiled bool            // an import of it leads to other files than before
-	wide    bool            // every name may mean something else in who imports it
-	names   map[string]bool // or only these
+	// Set while an edit is applied.
+	dirty           bool            // its files or imports changed
+	typesChanged    bool            // its types are new objects
+	filesChanged    bool            // an import of it leads to other files
+	allNamesChanged bool            // every name may mean something else in its importers
+	changedNames    map[string]bool // or only these
 }
 
-// told is what a unit's facts say to the view and the engine.
-type told struct {
-	runs    []placedRun
-	notes   []noted
-	uses    []int32 // methods
-	locals  []localNote
-	twins   []twinNote
-	types   []*candidate
-	imports int
-	missing []string
-	failed  []string
+// unitFacts are the facts of one unit, before they are merged with those of others.
+type unitFacts struct {
+	files      []placedFacts
+	methods    []methodRef
+	methodUses []int32 // keys of methods
+	localKeys  []localKeyOf
+	names      []symbolName
+	types      []*candidate
+	imports    int
+	missing    []string
+	failed     []string
 }
 
-type placedRun struct {
-	file int32
-	run  *fileRun
+type placedFacts struct {
+	file  int32
+	facts *fileFacts
 }
 
-type noted struct {
+type methodRef struct {
 	key int32
 	fn  *types.Func
 }
 
-type localNote struct{ key, local, pkg int32 }
+type localKeyOf struct{ key, local, pkg int32 }
 
-type twinNote struct {
+type symbolName struct {
 	key  int32
 	name string
 }
 
 // load asks the go command for the view's packages.
 func (e *engine) load(v *view) ([]*unit, error) {
-	patience, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a download can hang
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a download can hang
 	defer cancel()
 	config := &packages.Config{
-		Context:    patience,
+		Context:    ctx,
 		BuildFlags: []string{"-buildvcs=false"}, // asking the version control system would run the repository's settings
 		Mode:       loadMode, Dir: v.dir, Tests: v.base < 0 || e.hasTests(v), Fset: token.NewFileSet(),
 		Env: append(append(os.Environ(), "GOPACKAGESDRIVER=off", "GOTOOLCHAIN=local"), v.env...),
@@ -121,15 +121,15 @@ func (e *engine) load(v *view) ([]*unit, error) {
 	}
 	slices.SortFunc(roots, func(a, b *packages.Package) int { return strings.Compare(a.ID, b.ID) })
 	for _, p := range roots {
-		if !testMain(p) && len(p.CompiledGoFiles) > 0 && (p.ForTest == "" || e.holds(p)) {
+		if !testMain(p) && len(p.CompiledGoFiles) > 0 && (p.ForTest == "" || e.inRepository(p)) {
 			add(p)
 		}
 		e.noteErrors(v, p)
 	}
 	for _, u := range order {
-		u.standing = e.standingOf(v, u)
+		u.membership = e.membershipOf(v, u)
 	}
-	return append(order, e.singles(v, order)...), nil
+	return append(order, e.unbuiltFiles(v, order)...), nil
 }
 
 // hasTests reports whether a file of the view is a test.
@@ -142,38 +142,38 @@ func (e *engine) hasTests(v *view) bool {
 	return false
 }
 
-func (e *engine) holds(p *packages.Package) bool {
+func (e *engine) inRepository(p *packages.Package) bool {
 	return slices.ContainsFunc(p.CompiledGoFiles, func(file string) bool { _, ok := e.fileIndex[file]; return ok })
 }
 
-// singles makes a unit of each of the view's files that no package includes.
-func (e *engine) singles(v *view, units []*unit) []*unit {
+// unbuiltFiles returns one unit for each file of the view that no package includes.
+func (e *engine) unbuiltFiles(v *view, units []*unit) []*unit {
 	byPath := map[string]*unit{}
-	seen, built := map[string]bool{}, map[string]bool{}
+	inPackage, built := map[string]bool{}, map[string]bool{}
 	for _, u := range units {
 		if u.ForTest == "" {
 			byPath[u.PkgPath] = u
 		}
 		for _, file := range u.files {
-			seen[file] = true
+			inPackage[file] = true
 			built[filepath.Dir(file)] = true
 		}
 	}
 	var out []*unit
 	for i, file := range e.files {
 		path := filepath.Join(e.root, filepath.FromSlash(file))
-		if e.viewOf[i] != v.index || seen[path] {
+		if e.viewOf[i] != v.index || inPackage[path] {
 			continue
 		}
 		id := "command-line-arguments/" + file
 		u := &unit{Package: &packages.Package{ID: id, PkgPath: id, Name: packageName(path)}, files: []string{path},
-			imports: map[string]*unit{}, standing: alone}
-		u.TypesSizes = types.SizesFor("gc", v.port.arch)
+			imports: map[string]*unit{}, membership: unbuilt}
+		u.TypesSizes = types.SizesFor("gc", v.platform.arch)
 		switch {
-		case ignored(path):
-			u.standing = orphan // a script of its own: live searches it while it is open
+		case isIgnored(path):
+			u.membership = orphan // a script of its own: gopls searches it while it is open
 		case built[filepath.Dir(path)]:
-			u.standing = mute
+			u.membership = excluded
 		}
 		for _, imported := range importsOf(path) {
 			if dep := byPath[imported]; dep != nil {
@@ -193,7 +193,7 @@ func (u *unit) intermediate() bool {
 	return u.ForTest != "" && u.ForTest != u.PkgPath && u.ForTest+"_test" != u.PkgPath
 }
 
-func (e *engine) standingOf(v *view, u *unit) standing {
+func (e *engine) membershipOf(v *view, u *unit) membership {
 	if u.intermediate() {
 		return outside
 	}
@@ -209,20 +209,20 @@ func (e *engine) standingOf(v *view, u *unit) standing {
 	case !here:
 		return outside
 	case !home && v.base >= 0:
-		return outside // its names are taken from the view that this one varies
+		return outside // its facts come from the base view
 	case !home:
-		return foreign
+		return otherView
 	case v.modules == nil:
 		return workspace
 	case vendored || u.Module == nil || !v.modules[filepath.Dir(u.Module.GoMod)]:
 		return orphan
-	case hidden(strings.TrimPrefix(dir, filepath.Dir(u.Module.GoMod))):
+	case isHidden(strings.TrimPrefix(dir, filepath.Dir(u.Module.GoMod))):
 		return orphan
 	}
 	return workspace
 }
 
-// noteErrors keeps the first errors of the go command for the report.
+// noteErrors adds the first errors of the go command to the report.
 func (e *engine) noteErrors(v *view, p *packages.Package) {
 	if v.base >= 0 {
 		return

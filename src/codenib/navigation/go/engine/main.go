@@ -29,34 +29,34 @@ type report struct {
 }
 
 type engine struct {
-	root      string
-	files     []string
-	fileIndex map[string]int32
-	views     []*view
-	viewOf    []int
-	table     *table
-	clauses   sync.Map // file → target of the name in its package clause
-	report    report
-	byView    []*methods
-	states    []*state             // of each view
-	ports     map[int][]*view      // views of other ports, by the view that they vary
-	portLinks map[int32][]relation // what the keys of those views also collect
-	built     map[portFile]bool
-	runs      [][]*fileRun
-	absent    map[string]bool
-	runNumber atomic.Int64
+	root              string
+	files             []string
+	fileIndex         map[string]int32
+	views             []*view
+	viewOf            []int
+	table             *table
+	clauses           sync.Map // file → target of the name in its package clause
+	report            report
+	methods           []*methods
+	loaded            []*loadedView        // by view
+	platformViews     map[int][]*view      // views of other platforms, by their base view
+	platformRelations map[int32][]relation // relations of the keys of those views
+	builtFor          map[platformFile]bool
+	fileFacts         [][]*fileFacts
+	absent            map[string]bool
+	factsNumber       atomic.Int64
 
-	stays    bool              // it is asked again after edits
-	builds   map[string]string // of buildFiles, by path
-	edited   bool
-	decls    []*decls
-	declLock sync.Mutex
-	replaced sync.Map    // *types.Package that nobody imports any more → its unit
-	lost     atomic.Bool // something that stays refers to a declaration that is gone: start from nothing
+	resident       bool              // it stays and is asked again after edits
+	buildFileTexts map[string]string // contents of go.mod and the like, by path
+	edited         bool
+	decls          []*decls
+	declLock       sync.Mutex
+	replaced       sync.Map    // *types.Package that is imported no more → its unit
+	mustRestart    atomic.Bool // something refers to a removed declaration: load anew
 
-	runLock sync.Mutex
-	done    int
-	total   int
+	lock  sync.Mutex
+	done  int
+	total int
 }
 
 func main() {
@@ -83,24 +83,24 @@ func main() {
 	e := newEngine(root, files, false)
 	e.loadAll()
 	out := bufio.NewWriterSize(os.Stdout, 1<<20)
-	e.gather()
-	e.finish(func(_ int32, line []byte) { out.Write(line) })
+	e.gatherFacts()
+	e.emitAll(func(_ int32, line []byte) { out.Write(line) })
 	if err := out.Flush(); err != nil {
 		fail(err.Error())
 	}
-	fmt.Fprintln(os.Stderr, "report "+e.reported())
+	fmt.Fprintln(os.Stderr, "report "+e.reportText())
 }
 
-// newEngine makes an engine of these files; one that stays is told of edits (edit.go).
+// newEngine returns an engine for these files; a resident one can be updated after edits (edit.go).
 func newEngine(root string, files []string, stays bool) *engine {
-	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), stays: stays}
+	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), resident: stays}
 	e.files = goFiles(files)
 	for i, file := range e.files {
 		e.fileIndex[e.absolute(file)] = int32(i)
 	}
 	e.decls = make([]*decls, len(e.files))
 	e.views, e.viewOf = divide(root, e.files)
-	e.builds = e.buildFiles()
+	e.buildFileTexts = e.buildFiles()
 	return e
 }
 
@@ -117,21 +117,21 @@ func goFiles(files []string) []string {
 
 func (e *engine) absolute(file string) string { return filepath.Join(e.root, filepath.FromSlash(file)) }
 
-// A state is a view that was loaded: its packages, and who checks them.
-type state struct {
+// A loadedView is a view with its packages and their type checker.
+type loadedView struct {
 	checker *checker
 	units   []*unit
 	errors  []string // of the go command
-	alone   int
+	unbuilt int
 }
 
-// loadAll loads and checks the packages of every view; a view that cannot be loaded is told in the report.
+// loadAll loads and checks the packages of every view; the report lists views that cannot be loaded.
 func (e *engine) loadAll() {
 	for _, v := range e.views {
 		c := e.newChecker(v)
-		s := &state{checker: c}
-		e.states = append(e.states, s)
-		e.byView = append(e.byView, c.methods)
+		s := &loadedView{checker: c}
+		e.loaded = append(e.loaded, s)
+		e.methods = append(e.methods, c.methods)
 		if !slices.Contains(e.viewOf, v.index) {
 			continue
 		}
@@ -144,48 +144,48 @@ func (e *engine) loadAll() {
 		}
 		e.total += len(units)
 		for _, u := range units {
-			if u.standing == alone || u.standing == mute {
-				s.alone++
+			if u.membership == unbuilt || u.membership == excluded {
+				s.unbuilt++
 			}
 		}
 		s.units = units
 		c.checkAll(units)
-		c.methods.hear(units)
+		c.methods.collect(units)
 		c.methods.relate(units)
 		c.methods.stale.Store(false)
-		if !e.stays {
-			c.methods.forget()
+		if !e.resident {
+			c.methods.release()
 		}
 	}
 }
 
-// gather joins what the units of all views told.
-func (e *engine) gather() {
-	e.runs = make([][]*fileRun, len(e.files))
+// gatherFacts merges the facts of the units of all views.
+func (e *engine) gatherFacts() {
+	e.fileFacts = make([][]*fileFacts, len(e.files))
 	e.absent, e.report = map[string]bool{}, report{}
-	for _, s := range e.states {
-		e.report.Alone += s.alone
+	for _, s := range e.loaded {
+		e.report.Alone += s.unbuilt
 		e.report.Errors = append(e.report.Errors, s.errors...)
 		for _, u := range s.units {
-			if u.told == nil {
+			if u.facts == nil {
 				continue
 			}
-			for _, each := range u.told.runs {
-				e.runs[each.file] = append(e.runs[each.file], each.run)
+			for _, each := range u.facts.files {
+				e.fileFacts[each.file] = append(e.fileFacts[each.file], each.facts)
 			}
-			e.report.Imports += u.told.imports
-			e.report.Missing += len(u.told.missing)
-			for _, path := range u.told.missing {
+			e.report.Imports += u.facts.imports
+			e.report.Missing += len(u.facts.missing)
+			for _, path := range u.facts.missing {
 				e.absent[path] = true
 			}
-			e.report.Failed = append(e.report.Failed, u.told.failed...)
+			e.report.Failed = append(e.report.Failed, u.facts.failed...)
 		}
 	}
-	for i := range e.runs {
-		e.sortRuns(e.runs[i])
+	for i := range e.fileFacts {
+		e.sortFacts(e.fileFacts[i])
 		if e.viewOf[i] >= 0 {
 			e.report.Files++
-			if len(e.runs[i]) == 0 {
+			if len(e.fileFacts[i]) == 0 {
 				e.report.Silent++
 			}
 		}
@@ -196,11 +196,11 @@ func (e *engine) gather() {
 	}
 	slices.Sort(e.report.Absent)
 	slices.Sort(e.report.Failed)
-	e.linkPorts()
+	e.linkPlatforms()
 }
 
-// finish gives the line of every file.
-func (e *engine) finish(give func(file int32, line []byte)) {
+// emitAll calls `give` with the line of every file.
+func (e *engine) emitAll(give func(file int32, line []byte)) {
 	var line bytes.Buffer
 	out := bufio.NewWriterSize(&line, 1<<16)
 	claims := e.claims()
@@ -212,14 +212,14 @@ func (e *engine) finish(give func(file int32, line []byte)) {
 	}
 }
 
-func (e *engine) reported() string {
+func (e *engine) reportText() string {
 	text, _ := json.Marshal(e.report)
 	return string(text)
 }
 
-func (e *engine) tick() {
-	e.runLock.Lock()
-	defer e.runLock.Unlock()
+func (e *engine) countProgress() {
+	e.lock.Lock()
+	defer e.lock.Unlock()
 	if e.done++; e.done%50 == 0 {
 		fmt.Fprintf(os.Stderr, "progress %d %d\n", e.done, e.total)
 	}

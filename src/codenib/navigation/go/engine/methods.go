@@ -27,30 +27,30 @@ type candidate struct {
 
 type localKey struct{ key, pkg int32 }
 
-type usePlace struct{ method, pkg int32 }
+type methodUse struct{ method, pkg int32 }
 
 type methods struct {
 	*checker
-	stale  atomic.Bool // what the units tell is not what it was
-	known  map[int32]*methodKey
-	uses   map[int32]map[int32]bool // method → packages that use it
-	locals map[int32]localKey       // key → its key inside its own package
-	types  []*candidate
-	sets   map[types.Type]*methodSet
-	reach  map[int32]bitset // package path → workspace packages that import it, directly or not
+	stale      atomic.Bool // the facts of units about methods changed
+	byKey      map[int32]*methodKey
+	uses       map[int32]map[int32]bool // method → packages that use it
+	locals     map[int32]localKey       // key → its key inside its own package
+	candidates []*candidate
+	sets       map[types.Type]*methodSet
+	importers  map[int32]bitset // package path → workspace packages that import it, directly or transitively
 
-	extra     map[usePlace][]int32 // further keys of the uses of a method in a package
-	relations map[int32][]relation // by source key
+	extraKeys map[methodUse][]int32 // further keys of the uses of a method in a package
+	relations map[int32][]relation  // by source key
 }
 
 func newMethods(c *checker) *methods {
-	return &methods{checker: c, known: map[int32]*methodKey{}, uses: map[int32]map[int32]bool{}, locals: map[int32]localKey{},
-		sets: map[types.Type]*methodSet{}, extra: map[usePlace][]int32{}, relations: map[int32][]relation{}}
+	return &methods{checker: c, byKey: map[int32]*methodKey{}, uses: map[int32]map[int32]bool{}, locals: map[int32]localKey{},
+		sets: map[types.Type]*methodSet{}, extraKeys: map[methodUse][]int32{}, relations: map[int32][]relation{}}
 }
 
 func (m *methods) note(key int32, fn *types.Func) {
-	if _, ok := m.known[key]; !ok && fn.Pkg() != nil {
-		m.known[key] = &methodKey{key, fn, m.pathNumber(m.cleanPath(fn.Pkg().Path()))}
+	if _, ok := m.byKey[key]; !ok && fn.Pkg() != nil {
+		m.byKey[key] = &methodKey{key, fn, m.pathNumber(m.cleanPath(fn.Pkg().Path()))}
 	}
 }
 
@@ -61,32 +61,32 @@ func (m *methods) noteUse(key, pkg int32) {
 	m.uses[key][pkg] = true
 }
 
-// candidates are the package-level types of a workspace package that have methods.
-func candidates(u *unit, pkg *types.Package) []*candidate {
+// candidatesOf lists the package-level types of a workspace package that have methods.
+func candidatesOf(u *unit, pkg *types.Package) []*candidate {
 	scope := pkg.Scope()
-	var found []*candidate
+	var out []*candidate
 	for _, name := range scope.Names() {
 		t, ok := scope.Lookup(name).(*types.TypeName)
 		if !ok || t.IsAlias() {
 			continue
 		}
 		if set := newMethodSet(t.Type()); len(set.byID) > 0 {
-			found = append(found, &candidate{u.path, t, set})
+			out = append(out, &candidate{u.path, t, set})
 		}
 	}
-	return found
+	return out
 }
 
-// compare finds out whether a unit that was recorded anew says something else of methods than before.
-func (m *methods) compare(u *unit, now *told) {
-	before := u.told
-	if before == nil || !slices.Equal(keysOf(before.notes), keysOf(now.notes)) || !sameSet(before.uses, now.uses) ||
-		!sameSet(before.locals, now.locals) || m.twins != nil && !sameSet(before.twins, now.twins) {
+// markStale marks the relations between methods stale when the new facts of a unit mention other methods than before.
+func (m *methods) markStale(u *unit, now *unitFacts) {
+	before := u.facts
+	if before == nil || !slices.Equal(keysOf(before.methods), keysOf(now.methods)) || !sameSet(before.methodUses, now.methodUses) ||
+		!sameSet(before.localKeys, now.localKeys) || m.platformNames != nil && !sameSet(before.names, now.names) {
 		m.stale.Store(true)
 	}
 }
 
-func keysOf(notes []noted) []int32 {
+func keysOf(notes []methodRef) []int32 {
 	var keys []int32
 	for _, each := range notes {
 		keys = append(keys, each.key)
@@ -95,76 +95,67 @@ func keysOf(notes []noted) []int32 {
 	return keys
 }
 
-func sameSet[T comparable](a, b []T) bool {
-	in := map[T]bool{}
-	for _, x := range a {
-		in[x] = true
+func sameSet[T comparable](a, b []T) bool { return maps.Equal(setOf(a), setOf(b)) }
+
+func setOf[T comparable](items []T) map[T]bool {
+	set := map[T]bool{}
+	for _, item := range items {
+		set[item] = true
 	}
-	count := 0
-	seen := map[T]bool{}
-	for _, x := range b {
-		if !in[x] {
-			return false
-		}
-		if !seen[x] {
-			seen[x] = true
-			count++
-		}
-	}
-	return count == len(in)
+	return set
 }
 
-// hear takes in what the units have to tell, after forgetting what they told in the last round.
-func (m *methods) hear(units []*unit) {
-	m.known, m.uses, m.locals = map[int32]*methodKey{}, map[int32]map[int32]bool{}, map[int32]localKey{}
-	m.types, m.extra, m.relations = nil, map[usePlace][]int32{}, map[int32][]relation{}
+// collect takes in the facts of the units about methods, in place of those of the last round.
+func (m *methods) collect(units []*unit) {
+	m.byKey, m.uses, m.locals = map[int32]*methodKey{}, map[int32]map[int32]bool{}, map[int32]localKey{}
+	m.candidates, m.extraKeys, m.relations = nil, map[methodUse][]int32{}, map[int32][]relation{}
 	m.sets = map[types.Type]*methodSet{}
-	if m.twins != nil {
-		*m.twins = twins{byKey: map[int32]string{}, byName: map[string]int32{}}
+	if m.platformNames != nil {
+		*m.platformNames = platformNames{byKey: map[int32]string{}, byName: map[string]int32{}}
 	}
 	for _, u := range units {
-		if u.told == nil {
+		if u.facts == nil {
 			continue
 		}
-		for i, each := range u.told.notes {
+		for i, each := range u.facts.methods {
 			if fn := m.current(each.fn); fn != nil {
-				u.told.notes[i].fn = fn
+				u.facts.methods[i].fn = fn
 				m.note(each.key, fn)
 			}
 		}
-		for _, key := range u.told.uses {
+		for _, key := range u.facts.methodUses {
 			m.noteUse(key, u.path)
 		}
-		for _, each := range u.told.locals {
+		for _, each := range u.facts.localKeys {
 			m.locals[each.key] = localKey{each.local, each.pkg}
 		}
-		for _, each := range u.told.twins {
-			m.twins.note(each.key, each.name)
+		for _, each := range u.facts.names {
+			m.platformNames.add(each.key, each.name)
 		}
-		m.types = append(m.types, u.told.types...)
+		m.candidates = append(m.candidates, u.facts.types...)
 	}
 }
 
-// current is the method as the package has it that others import now.
+// current returns the method's object in the package that importers use now.
 func (m *methods) current(fn *types.Func) *types.Func {
 	for fn.Pkg() != nil {
-		found, ok := m.replaced.Load(fn.Pkg())
+		successor, ok := m.replaced.Load(fn.Pkg())
 		if !ok {
 			return fn
 		}
-		if !ofPackage(fn) {
-			return fn // of a type inside a function, or without a name: its text, which is what counts, is as it was
+		if !isPackageLevel(fn) {
+			return fn // of a local or unnamed type: only its text counts, which has not changed
 		}
-		pkg := found.(*unit).types
+		pkg := successor.(*unit).types
 		t, ok := pkg.Scope().Lookup(typeName(fn.Signature().Recv().Type())).(*types.TypeName)
 		if !ok {
-			m.lost.Store(true)
+			m.mustRestart.Store(true)
 			return nil
 		}
 		obj, _, _ := types.LookupFieldOrMethod(t.Type(), true, pkg, fn.Name())
 		next, ok := obj.(*types.Func)
 		if !ok || next.Pkg() != pkg {
-			m.lost.Store(true)
+			m.mustRestart.Store(true)
 			return nil
 		}
 		fn = next
@@ -172,8 +163,8 @@ func (m *methods) current(fn *types.Func) *types.Func {
 	return fn
 }
 
-// ofPackage reports whether the method's type is declared at the top of its package.
-func ofPackage(fn *types.Func) bool {
+// isPackageLevel reports whether the method's type is declared at package level.
+func isPackageLevel(fn *types.Func) bool {
 	recv := types.Unalias(fn.Signature().Recv().Type())
 	if p, ok := recv.(*types.Pointer); ok {
 		recv = types.Unalias(p.Elem())
@@ -182,59 +173,59 @@ func ofPackage(fn *types.Func) bool {
 	return ok && named.Obj().Parent() == fn.Pkg().Scope()
 }
 
-// relate finds, for every known method, which uses of corresponding methods live would add, and in which packages.
+// relate computes, for every method, the uses of corresponding methods that gopls lists with its own, and in which packages.
 func (m *methods) relate(units []*unit) {
-	m.reach = reachOf(units)
+	m.importers = importersOf(units)
 	byID := map[string][]*candidate{}
-	for _, c := range m.types {
+	for _, c := range m.candidates {
 		for id := range c.set.byID {
 			byID[id] = append(byID[id], c)
 		}
 	}
 	inPackage := m.usedTogether()
-	for _, key := range slices.Sorted(maps.Keys(m.known)) {
-		k := m.known[key]
+	for _, key := range slices.Sorted(maps.Keys(m.byKey)) {
+		k := m.byKey[key]
 		recv := k.fn.Signature().Recv().Type()
 		set := m.setOf(recv)
-		near := map[int32]map[int32]bool{}
-		for _, other := range inPackage[usePlaceName{k.pkg, k.fn.Name()}] {
+		related := map[int32]map[int32]bool{}
+		for _, other := range inPackage[namedUse{k.pkg, k.fn.Name()}] {
 			if other.key != key && m.corresponds(set, other.fn) {
-				cover(near, other.key, k.pkg)
+				addUse(related, other.key, k.pkg)
 			}
 		}
 		if local, ok := m.locals[key]; ok {
-			m.relateKey(local.key, near)
+			m.relateKey(local.key, related)
 		}
-		if k.fn.Exported() && reachable(k.fn) {
-			m.expand(k, set, byID[k.fn.Id()], near)
+		if k.fn.Exported() && isReachable(k.fn) {
+			m.expand(k, set, byID[k.fn.Id()], related)
 		}
-		m.relateKey(key, near)
+		m.relateKey(key, related)
 	}
 	m.implementations(byID)
 }
 
-type usePlaceName struct {
+type namedUse struct {
 	pkg  int32
 	name string
 }
 
-// usedTogether lists, by package and name, the methods that the package uses.
-func (m *methods) usedTogether() map[usePlaceName][]*methodKey {
-	out := map[usePlaceName][]*methodKey{}
+// usedTogether lists the methods that each package uses, by package and name.
+func (m *methods) usedTogether() map[namedUse][]*methodKey {
+	out := map[namedUse][]*methodKey{}
 	for _, key := range slices.Sorted(maps.Keys(m.uses)) {
-		k := m.known[key]
+		k := m.byKey[key]
 		if k == nil {
 			continue
 		}
 		for pkg := range m.uses[key] {
-			place := usePlaceName{pkg, k.fn.Name()}
+			place := namedUse{pkg, k.fn.Name()}
 			out[place] = append(out[place], k)
 		}
 	}
 	return out
 }
 
-func cover(covered map[int32]map[int32]bool, key, pkg int32) {
+func addUse(covered map[int32]map[int32]bool, key, pkg int32) {
 	if covered[key] == nil {
 		covered[key] = map[int32]bool{}
 	}
@@ -258,8 +249,8 @@ func (m *methods) corresponds(set *methodSet, other *types.Func) bool {
 	return set.implements(theirs) || theirs.implements(set)
 }
 
-// reachable reports whether live can name the method from other packages.
-func reachable(fn *types.Func) bool {
+// isReachable reports whether gopls can find the method from other packages.
+func isReachable(fn *types.Func) bool {
 	recv := fn.Signature().Recv().Type()
 	if p, ok := types.Unalias(recv).(*types.Pointer); ok {
 		recv = p.Elem()
@@ -271,11 +262,11 @@ func reachable(fn *types.Func) bool {
 	return err == nil
 }
 
-// expand adds the uses of the method's counterparts in the workspace, where live's search reaches them.
+// expand adds the uses of corresponding methods in the packages that gopls searches.
 func (m *methods) expand(k *methodKey, set *methodSet, candidates []*candidate, covered map[int32]map[int32]bool) {
-	scope := m.reach[k.pkg].clone()
+	scope := m.importers[k.pkg].clone()
 	declaring := map[int32]bool{}
-	found := map[int32]int32{} // method → package that declares it
+	counterparts := map[int32]int32{} // method → package that declares it
 	id := k.fn.Id()
 	for _, c := range candidates {
 		if !c.set.implements(set) && !set.implements(c.set) {
@@ -287,68 +278,68 @@ func (m *methods) expand(k *methodKey, set *methodSet, candidates []*candidate, 
 		}
 		if !declaring[c.pkg] {
 			declaring[c.pkg] = true
-			scope.union(m.reach[c.pkg])
+			scope.union(m.importers[c.pkg])
 		}
-		found[m.key(fn)] = m.pathNumber(m.cleanPath(fn.Pkg().Path()))
+		counterparts[m.key(fn)] = m.pathNumber(m.cleanPath(fn.Pkg().Path()))
 	}
-	for other, home := range found {
+	for other, home := range counterparts {
 		if other == k.key {
 			continue
 		}
 		for pkg := range m.uses[other] {
 			if pkg == home && declaring[pkg] || pkg != home && scope.has(pkg) {
-				cover(covered, other, pkg)
+				addUse(covered, other, pkg)
 			}
 		}
 	}
 }
 
-// relateKey turns covered uses into `also` relations: one to all uses of a method, or one per package.
+// relateKey turns related uses into `also` relations: one to all uses of a method, or one per package.
 func (m *methods) relateKey(source int32, covered map[int32]map[int32]bool) {
 	for other, pkgs := range covered {
-		name := m.view.prefix + "uses of " + m.stableName(m.known[other].fn)
+		name := m.view.prefix + "uses of " + m.stableName(m.byKey[other].fn)
 		if len(pkgs) == len(m.uses[other]) {
 			all := m.table.name(name)
 			for pkg := range pkgs {
-				m.addExtra(usePlace{other, pkg}, all)
+				m.addExtra(methodUse{other, pkg}, all)
 			}
 			m.relations[source] = append(m.relations[source], relation{"also", source, all})
 			continue
 		}
 		for pkg := range pkgs {
 			some := m.table.name(name + " in " + m.pathNames[pkg])
-			m.addExtra(usePlace{other, pkg}, some)
+			m.addExtra(methodUse{other, pkg}, some)
 			m.relations[source] = append(m.relations[source], relation{"also", source, some})
 		}
 	}
 }
 
-func (m *methods) addExtra(at usePlace, key int32) {
-	if !slices.Contains(m.extra[at], key) {
-		m.extra[at] = append(m.extra[at], key)
+func (m *methods) addExtra(at methodUse, key int32) {
+	if !slices.Contains(m.extraKeys[at], key) {
+		m.extraKeys[at] = append(m.extraKeys[at], key)
 	}
 }
 
-// implementations relates the workspace's types to the interfaces that they satisfy, and their methods likewise.
+// implementations relates types and their methods to the interfaces that they satisfy.
 func (m *methods) implementations(byID map[string][]*candidate) {
-	seen := map[relation]bool{}
+	added := map[relation]bool{}
 	add := func(kind string, from, to types.Object) {
 		r := relation{kind, m.definition(from), m.definition(to)}
-		if m.table.targets[r.source].file >= 0 && r.source != r.dest && !seen[r] {
-			seen[r] = true
+		if m.table.targets[r.source].file >= 0 && r.source != r.dest && !added[r] {
+			added[r] = true
 			m.relations[r.source] = append(m.relations[r.source], r)
 		}
 	}
-	for _, face := range m.types {
-		if !face.set.isInterface {
+	for _, iface := range m.candidates {
+		if !iface.set.isInterface {
 			continue
 		}
-		for _, c := range byID[rarest(face.set, byID)] {
-			if c.set.isInterface || !c.set.implements(face.set) {
+		for _, c := range byID[rarest(iface.set, byID)] {
+			if c.set.isInterface || !c.set.implements(iface.set) {
 				continue
 			}
-			add("implement", c.name, face.name)
-			for id, method := range face.set.byID {
+			add("implement", c.name, iface.name)
+			for id, method := range iface.set.byID {
 				if method.fn.Pkg() != nil {
 					add("override", c.set.byID[id].fn, method.fn)
 				}
@@ -367,8 +358,8 @@ func rarest(set *methodSet, byID map[string][]*candidate) string {
 	return best
 }
 
-// forget drops the type checker's data, so that the next view's fits into memory.
-func (m *methods) forget() {
-	m.known, m.uses, m.types, m.sets, m.reach = nil, nil, nil, nil, nil
-	m.checker = &checker{engine: m.engine, pathNames: m.pathNames, twins: m.twins}
+// release drops the type checker's data, so that the next view fits into memory.
+func (m *methods) release() {
+	m.byKey, m.uses, m.candidates, m.sets, m.importers = nil, nil, nil, nil, nil
+	m.checker = &checker{engine: m.engine, pathNames: m.pathNames, platformNames: m.platformNames}
 }

@@ -1,6 +1,6 @@
 package main
 
-// Keys of symbols: an object of the type checker in, the target that every file gives it out.
+// Keys of symbols: an object of the type checker in, the target that stands for it in every file out.
 
 import (
 	"go/token"
@@ -20,7 +20,7 @@ func origin(obj types.Object) types.Object {
 	return obj
 }
 
-// cleanPath is a package path without machine folders (packages outside of modules are named by their folder).
+// cleanPath is a package path without folders of this machine (packages outside of modules are named by their folder).
 func (c *checker) cleanPath(path string) string {
 	if rest, ok := strings.CutPrefix(path, "_"+filepath.ToSlash(c.root)); ok {
 		return "." + rest
@@ -31,7 +31,7 @@ func (c *checker) cleanPath(path string) string {
 	return path
 }
 
-// place is where a position lies in the repository.
+// place converts a position to a place in the current files of the repository.
 func (c *checker) place(pos token.Pos) (target, bool) {
 	f := c.fset.File(pos)
 	if f == nil {
@@ -41,16 +41,16 @@ func (c *checker) place(pos token.Pos) (target, bool) {
 	file, ok := c.fileIndex[p.Filename]
 	at := target{file: file, line: int32(p.Line - 1), col: int32(p.Column - 1)}
 	if known, older := c.versions.Load(f); ok && older && known != c.decls[file] {
-		now, there := c.decls[file].find(known.(*decls), at)
+		now, there := c.decls[file].relocate(known.(*decls), at)
 		if !there {
-			c.lost.Store(true)
+			c.mustRestart.Store(true)
 		}
 		return now, true
 	}
 	return at, ok
 }
 
-// definition is the target of obj's declaration, the same from every view.
+// definition is the target of obj's declaration, the same in every view.
 func (c *checker) definition(obj types.Object) int32 {
 	obj = origin(obj)
 	if !obj.Pos().IsValid() {
@@ -62,7 +62,7 @@ func (c *checker) definition(obj types.Object) int32 {
 	return c.table.name(c.stableName(obj))
 }
 
-// key is what references of obj are collected under in this view.
+// key is the target under which references of obj are listed in this view.
 func (c *checker) key(obj types.Object) int32 {
 	obj = origin(obj)
 	if at, ok := c.place(obj.Pos()); ok && c.viewOf[at.file] == c.view.index {
@@ -111,7 +111,7 @@ func typeName(t types.Type) string {
 	return "interface"
 }
 
-// fieldName finds the field's owner among the package's declarations.
+// fieldName names a field by its owner among the package's declarations.
 func (c *checker) fieldName(field *types.Var) string {
 	known, ok := c.owners.Load(field.Pkg())
 	if !ok {

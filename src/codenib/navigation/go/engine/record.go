@@ -20,8 +20,9 @@ const (
 	roleInexact     = 64
 )
 
-// An occ is one name in a file; defs, keys and asks are list numbers of the table.
-type occ struct {
+// An occurrence is one name in a file. Its lists of targets are numbers in the table: the definitions, the keys under which
+// it is listed as a reference, and the keys that a search for references from here asks for (noList: the same).
+type occurrence struct {
 	line, col, end   int32
 	roles            int32
 	defs, keys, asks int32
@@ -41,41 +42,47 @@ type relation struct {
 	source, dest int32
 }
 
-// A fileRun is a file as one package variant sees it.
-type fileRun struct {
-	view      int
-	pkg       int32
-	width     int // number of files of the package: the narrowest variant answers
-	answers   bool
-	number    int64   // no two runs of an engine have the same
-	keys      []int32 // what its occurrences are listed under, each once
-	asks      []int32 // what they ask for, each once
-	used      []int32 // the methods that it uses, each once
-	occs      []occ
-	nodes     []node
-	relations []relation
+// A resolution says what an identifier resolves to: list numbers as in occurrence, and the method that it uses or -1.
+type resolution struct{ defs, keys, asks, method int32 }
+
+// definedBy is a resolution that has definitions and is listed nowhere.
+func definedBy(defs int32) resolution { return resolution{defs, noList, noList, -1} }
+
+// fileFacts are the facts of a file in one package variant.
+type fileFacts struct {
+	view        int
+	pkg         int32
+	packageSize int // number of files: the smallest variant answers
+	answers     bool
+	number      int64   // unique in an engine
+	keys        []int32 // of its occurrences, each once
+	asks        []int32 // of its occurrences, each once
+	usedMethods []int32 // keys of the methods that it uses, each once
+	occurrences []occurrence
+	nodes       []node
+	relations   []relation
 }
 
-// recorder holds what the files of one package share.
+// A recorder has the state that the files of one package share.
 type recorder struct {
 	*checker
-	unit *unit
-	info *types.Info
-	pkg  *types.Package
-	told *told
-	seen map[int32]bool // methods that are noted
-	used map[int32]bool
-	keys map[types.Object]int32
-	docs int32 // list of the file whose package clause carries the documentation, or noList
+	unit         *unit
+	info         *types.Info
+	pkg          *types.Package
+	unitFacts    *unitFacts
+	notedMethods map[int32]bool // keys of the methods in unitFacts
+	usedMethods  map[int32]bool
+	keys         map[types.Object]int32
+	documented   int32 // list with the package clause that has the documentation, or noList
 }
 
-func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, info *types.Info, told *told) {
-	r := &recorder{checker: c, unit: u, pkg: pkg, told: told, info: info, docs: noList,
-		keys: map[types.Object]int32{}, seen: map[int32]bool{}, used: map[int32]bool{}}
+func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, info *types.Info, out *unitFacts) {
+	r := &recorder{checker: c, unit: u, pkg: pkg, unitFacts: out, info: info, documented: noList,
+		keys: map[types.Object]int32{}, notedMethods: map[int32]bool{}, usedMethods: map[int32]bool{}}
 	for _, tree := range trees {
-		if tree.Doc != nil && r.docs == noList {
+		if tree.Doc != nil && r.documented == noList {
 			if at, ok := c.place(tree.Name.Pos()); ok {
-				r.docs = c.table.list(c.table.target(at))
+				r.documented = c.table.list(c.table.target(at))
 			}
 		}
 	}
@@ -89,22 +96,22 @@ func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, info *t
 			continue
 		}
 		w := &walker{recorder: r, tree: tree, roles: map[*ast.Ident]int32{}, file: c.fset.File(tree.FileStart),
-			run: &fileRun{view: c.view.index, pkg: u.path, width: len(u.files), answers: home}}
+			facts: &fileFacts{view: c.view.index, pkg: u.path, packageSize: len(u.files), answers: home}}
 		w.walk()
-		if u.standing == mute {
-			w.run.occs, w.run.relations = nil, nil
+		if u.membership == excluded {
+			w.facts.occurrences, w.facts.relations = nil, nil
 		}
-		w.run.number = c.runNumber.Add(1)
-		w.run.sumUp(c.table)
-		told.runs = append(told.runs, placedRun{at.file, w.run})
+		w.facts.number = c.factsNumber.Add(1)
+		w.facts.indexKeys(c.table)
+		out.files = append(out.files, placedFacts{at.file, w.facts})
 	}
-	if u.standing == workspace {
-		told.types = candidates(u, pkg)
+	if u.membership == workspace {
+		out.types = candidatesOf(u, pkg)
 	}
 }
 
-// sumUp lists the keys and methods of the occurrences.
-func (run *fileRun) sumUp(t *table) {
+// indexKeys collects the keys and methods of the occurrences.
+func (facts *fileFacts) indexKeys(t *table) {
 	lists := map[int32]bool{}
 	add := func(into *[]int32, list, mark int32) {
 		if list < 0 || lists[2*list+mark] {
@@ -113,23 +120,23 @@ func (run *fileRun) sumUp(t *table) {
 		lists[2*list+mark] = true
 		*into = append(*into, t.items(list)...)
 	}
-	for _, o := range run.occs {
-		add(&run.keys, o.keys, 0)
-		add(&run.asks, o.asks, 1)
+	for _, o := range facts.occurrences {
+		add(&facts.keys, o.keys, 0)
+		add(&facts.asks, o.asks, 1)
 		if o.method >= 0 {
-			run.used = append(run.used, o.method)
+			facts.usedMethods = append(facts.usedMethods, o.method)
 		}
 	}
-	for _, all := range []*[]int32{&run.keys, &run.asks, &run.used} {
+	for _, all := range []*[]int32{&facts.keys, &facts.asks, &facts.usedMethods} {
 		slices.Sort(*all)
 		*all = slices.Clip(slices.Compact(*all))
 	}
 }
 
-func (r *recorder) note(key int32, fn *types.Func) {
-	if !r.seen[key] {
-		r.seen[key] = true
-		r.told.notes = append(r.told.notes, noted{key, fn})
+func (r *recorder) noteMethod(key int32, fn *types.Func) {
+	if !r.notedMethods[key] {
+		r.notedMethods[key] = true
+		r.unitFacts.methods = append(r.unitFacts.methods, methodRef{key, fn})
 	}
 }
 
@@ -138,19 +145,19 @@ func (r *recorder) keyOf(obj types.Object) int32 {
 	if !ok {
 		k = r.key(obj)
 		r.keys[obj] = k
-		if r.twins != nil && nameable(obj) {
+		if r.platformNames != nil && nameable(obj) {
 			name := r.stableName(obj)
-			r.told.twins = append(r.told.twins, twinNote{k, name})
+			r.unitFacts.names = append(r.unitFacts.names, symbolName{k, name})
 		}
 	}
 	return k
 }
 
-// use says what an identifier that uses obj answers and where it is listed.
-func (r *recorder) use(id *ast.Ident, obj types.Object) (defs, keys, asks, method int32) {
-	defs, keys, asks, method = r.table.list(r.definition(obj)), noList, noList, -1
+// use resolves an identifier that uses obj.
+func (r *recorder) use(id *ast.Ident, obj types.Object) resolution {
+	out := definedBy(r.table.list(r.definition(obj)))
 	if !obj.Pos().IsValid() {
-		return // a builtin: no references
+		return out // a builtin: no references
 	}
 	k := r.keyOf(obj)
 	local := obj.Pkg() == r.pkg
@@ -158,49 +165,49 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) (defs, keys, asks, metho
 	_, field := obj.(*types.Var)
 	switch {
 	case local:
-		keys = r.table.list(k)
-	case !id.IsExported() || (field && instance) || r.unit.standing >= foreign:
-		asks = r.table.list(k) // live's index of other packages leaves these out
-	case r.unit.standing == orphan:
+		out.keys = r.table.list(k)
+	case !id.IsExported() || (field && instance) || r.unit.membership >= otherView:
+		out.asks = r.table.list(k) // gopls's index of other packages has none of these
+	case r.unit.membership == orphan:
 		own := r.table.name(r.view.prefix + "in " + r.pathName(r.unit.path) + ": " + r.stableName(obj))
-		keys, asks = r.table.list(own), r.table.list(k, own)
+		out.keys, out.asks = r.table.list(own), r.table.list(k, own)
 	default:
-		keys = r.table.list(k)
+		out.keys = r.table.list(k)
 	}
 	if instance && obj.Exported() {
-		asks = r.localOnly(obj, k)
+		out.asks = r.localOnly(obj, k)
 	}
 	if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
-		r.note(k, fn.Origin())
-		if keys != noList {
-			method = k
-			if (local || r.unit.standing == workspace) && !r.used[k] {
-				r.used[k] = true
-				r.told.uses = append(r.told.uses, k)
+		r.noteMethod(k, fn.Origin())
+		if out.keys != noList {
+			out.method = k
+			if (local || r.unit.membership == workspace) && !r.usedMethods[k] {
+				r.usedMethods[k] = true
+				r.unitFacts.methodUses = append(r.unitFacts.methodUses, k)
 			}
 		}
 	}
-	return
+	return out
 }
 
-// localOnly is what an instantiated member asks: live searches its declaring package alone.
+// localOnly is the list that an instantiated member asks for: gopls searches its declaring package alone.
 func (r *recorder) localOnly(obj types.Object, k int32) int32 {
 	if _, ok := r.place(obj.Pos()); !ok {
 		return r.table.list()
 	}
 	own := r.table.name(r.view.prefix + "local " + r.stableName(obj))
 	pkg := r.pathNumber(r.cleanPath(obj.Pkg().Path()))
-	r.told.locals = append(r.told.locals, localNote{k, own, pkg})
+	r.unitFacts.localKeys = append(r.unitFacts.localKeys, localKeyOf{k, own, pkg})
 	return r.table.list(own)
 }
 
-// importSpec records an import: its name or path declares a name of the file, its path leads to the package's files.
+// importSpec records an import: its name or path declares a name in the file, and its path leads to the package's files.
 func (w *walker) importSpec(spec *ast.ImportSpec) {
 	path, _ := strconv.Unquote(spec.Path.Value)
 	imported := w.unit.imports[path]
-	w.told.imports++
+	w.unitFacts.imports++
 	if imported == nil && path != "unsafe" && path != "C" {
-		w.told.missing = append(w.told.missing, path)
+		w.unitFacts.missing = append(w.unitFacts.missing, path)
 	}
 	defs := noList
 	if imported != nil {
@@ -215,35 +222,35 @@ func (w *walker) importSpec(spec *ast.ImportSpec) {
 	}
 	pkgName := w.info.PkgNameOf(spec)
 	if pkgName == nil {
-		w.add(spec.Path.Pos(), len(spec.Path.Value), roleImport|roleInexact, defs, noList, noList, -1)
+		w.add(spec.Path.Pos(), len(spec.Path.Value), roleImport|roleInexact, definedBy(defs))
 		return
 	}
 	at, _ := w.place(start)
 	own := w.keyOf(pkgName)
-	keys := []int32{own}
-	if imported != nil && imported.ForTest == "" && imported.standing != outside && w.unit.standing == workspace {
-		keys = append(keys, w.packageKey(w.pathName(imported.path)))
+	keyed := []int32{own}
+	if imported != nil && imported.ForTest == "" && imported.membership != outside && w.unit.membership == workspace {
+		keyed = append(keyed, w.packageKey(w.pathName(imported.path)))
 	}
 	w.declare(at, start, length, pkgName.Name(), "import", spec)
-	asks := w.table.list(own)
+	keys, asks := w.table.list(keyed...), w.table.list(own)
 	if spec.Name == nil {
-		w.add(start, length, roleDeclaration|roleImport|roleInexact, defs, w.table.list(keys...), asks, -1)
+		w.add(start, length, roleDeclaration|roleImport|roleInexact, resolution{defs, keys, asks, -1})
 		return
 	}
 	roles := roleDeclaration | roleImport | inexact(spec.Name, pkgName)
-	w.add(start, length, roles, w.table.list(w.table.target(at)), w.table.list(keys...), asks, -1)
-	w.add(spec.Path.Pos(), len(spec.Path.Value), roleImport|roleInexact, defs, noList, asks, -1)
+	w.add(start, length, roles, resolution{w.table.list(w.table.target(at)), keys, asks, -1})
+	w.add(spec.Path.Pos(), len(spec.Path.Value), roleImport|roleInexact, resolution{defs, noList, asks, -1})
 }
 
 func (r *recorder) packageKey(path string) int32 {
 	k := r.table.name(r.view.prefix + "package " + path)
-	if r.twins != nil {
-		r.told.twins = append(r.told.twins, twinNote{k, "package " + path})
+	if r.platformNames != nil {
+		r.unitFacts.names = append(r.unitFacts.names, symbolName{k, "package " + path})
 	}
 	return k
 }
 
-// packageFiles is what the definition of an import path answers: the package clause of every file.
+// packageFiles is the definition of an import path: the package clause of every file.
 func (r *recorder) packageFiles(u *unit) int32 {
 	var ids []int32
 	for _, file := range u.files {
@@ -306,7 +313,7 @@ func typeKind(obj *types.TypeName) string {
 	return "class"
 }
 
-// assembly reports whether a function without a body has its definition in an assembly file.
+// assembly names the definition of a function without a body in an assembly file; "" when there is none.
 func assembly(u *unit, name string) string {
 	for _, file := range u.OtherFiles {
 		if strings.HasSuffix(file, ".s") {

@@ -1,9 +1,9 @@
 package main
 
-// An engine that stays: requests on standard input, a line of JSON each, answers on standard output.
+// The resident engine: requests on standard input, one line of JSON each, answers on standard output.
 //
-//	{"sync": FILES, "changed": PATHS}   the files there are now, and which of them changed, came or went
-//	{"lines": FILES, "anew": BOOL}      the lines that differ from those given last (or all), and {"same": PATHS}
+//	{"sync": FILES, "changed": PATHS}   the current files, and which of them changed, were added or removed
+//	{"lines": FILES, "anew": BOOL}      the lines that differ from those sent last (or all), and {"same": PATHS}
 //
 // After an answer comes {"end": COUNT}.
 
@@ -16,6 +16,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -24,7 +25,7 @@ type request struct {
 	Sync    []string `json:"sync"`
 	Changed []string `json:"changed"`
 	Lines   []string `json:"lines"`
-	Anew    bool     `json:"anew"` // also those that are as they were
+	Anew    bool     `json:"anew"` // send unchanged lines too
 }
 
 type server struct {
@@ -32,14 +33,14 @@ type server struct {
 	files   []string
 	changed map[string]bool
 	engine  *engine
-	shapes  map[string]shape
-	given   map[string]given
+	headers map[string]header
+	sent    map[string]lineDigest
 }
 
-// given is what a line that was given was made of.
-type given struct {
-	mark [32]byte
-	sum  [32]byte
+// A lineDigest tells whether a line that was sent is still valid: digests of its inputs and of its text.
+type lineDigest struct {
+	inputs [32]byte
+	text   [32]byte
 }
 
 func serve(root string) {
@@ -63,7 +64,7 @@ func serve(root string) {
 			}
 		} else {
 			if r.Anew {
-				s.given = nil
+				s.sent = nil
 			}
 			count = s.lines(out)
 		}
@@ -72,42 +73,42 @@ func serve(root string) {
 	}
 }
 
-// lines brings the engine up to the files and writes the lines that differ.
+// lines updates the engine and writes the lines that differ from those sent last.
 func (s *server) lines(out *bufio.Writer) int {
-	moved := s.follow()
+	renamed := s.update()
 	e := s.engine
-	e.gather()
+	e.gatherFacts()
 	claims := e.claims()
-	files := e.inOrder()
-	made := make([]given, len(files))
+	files := e.filesByPath()
+	digests := make([]lineDigest, len(files))
 	texts := make([][]byte, len(files))
-	e.each(len(files), func(i int) {
+	e.parallel(len(files), func(i int) {
 		file := files[i]
-		old, ok := s.given[e.files[file]]
-		ok = ok && !e.names(file, moved)
-		made[i] = given{mark: e.mark(file, claims[file])}
-		if ok && old.mark == made[i].mark {
-			made[i].sum = old.sum
+		old, ok := s.sent[e.files[file]]
+		ok = ok && !e.refersToAny(file, renamed)
+		digests[i] = lineDigest{inputs: e.inputDigest(file, claims[file])}
+		if ok && old.inputs == digests[i].inputs {
+			digests[i].text = old.text
 			return
 		}
 		var line bytes.Buffer
 		writer := bufio.NewWriterSize(&line, 1<<16)
 		e.emit(writer, file, claims[file])
 		writer.Flush()
-		made[i].sum = sha256.Sum256(line.Bytes())
-		if !ok || old.sum != made[i].sum {
+		digests[i].text = sha256.Sum256(line.Bytes())
+		if !ok || old.text != digests[i].text {
 			texts[i] = line.Bytes()
 		}
 	})
-	if e.lost.Load() && e.edited { // something refers to what is gone
+	if e.mustRestart.Load() && e.edited { // something refers to a removed declaration
 		s.engine = nil
 		return s.lines(out)
 	}
 	equal, count := []string{}, 0
-	s.given = map[string]given{}
+	s.sent = map[string]lineDigest{}
 	for i, file := range files {
 		name := e.files[file]
-		s.given[name] = made[i]
+		s.sent[name] = digests[i]
 		if texts[i] == nil {
 			equal = append(equal, name)
 			continue
@@ -120,50 +121,50 @@ func (s *server) lines(out *bufio.Writer) int {
 	return count
 }
 
-// follow makes the engine fit the files; it gives the declarations that are called otherwise than before.
-func (s *server) follow() map[int32]bool {
-	after := map[string]shape{}
+// update applies the edits to the engine and returns the declarations whose identity changed.
+func (s *server) update() map[int32]bool {
+	after := map[string]header{}
 	for _, file := range goFiles(s.files) {
-		if old, ok := s.shapes[file]; ok && !s.changed[file] {
+		if old, ok := s.headers[file]; ok && !s.changed[file] {
 			after[file] = old
 		} else {
-			after[file] = shapeOf(s.root, file)
+			after[file] = headerOf(s.root, file)
 		}
 	}
-	before, changed := s.shapes, s.changed
-	s.shapes, s.changed = after, map[string]bool{}
+	before, changed := s.headers, s.changed
+	s.headers, s.changed = after, map[string]bool{}
 	if e := s.engine; e != nil {
 		e.edited = true
-		were := e.identities(changed)
-		if e.follow(s.files, changed, before, after) {
-			for _, state := range e.states {
+		identities := e.identitiesOf(changed)
+		if e.applyEdit(s.files, changed, before, after) {
+			for _, state := range e.loaded {
 				if m := state.checker.methods; m.stale.Swap(false) {
-					m.hear(state.units)
+					m.collect(state.units)
 					m.relate(state.units)
 				}
 			}
 			e.replaced.Clear()
-			e.gather()
-			if !e.lost.Load() {
-				return e.renamed(changed, were)
+			e.gatherFacts()
+			if !e.mustRestart.Load() {
+				return e.changedIdentities(changed, identities)
 			}
 		}
 	}
-	s.engine, s.given = newEngine(s.root, s.files, true), nil
+	s.engine, s.sent = newEngine(s.root, s.files, true), nil
 	s.engine.loadAll()
 	return nil
 }
 
-// identities names the declarations of files as the product does: by the names around them, kind and number.
-func (e *engine) identities(files map[string]bool) map[int32]string {
+// identitiesOf names declarations as the graph view does: by enclosing names, kind and ordinal.
+func (e *engine) identitiesOf(files map[string]bool) map[int32]string {
 	out := map[int32]string{}
 	for i, file := range e.files {
-		if !files[file] || e.viewOf[i] < 0 || i >= len(e.runs) || len(e.runs[i]) == 0 {
+		if !files[file] || e.viewOf[i] < 0 || i >= len(e.fileFacts) || len(e.fileFacts[i]) == 0 {
 			continue
 		}
 		times := map[string]int{}
 		var chains []string
-		for _, n := range e.runs[i][0].nodes {
+		for _, n := range e.fileFacts[i][0].nodes {
 			chain := n.name
 			if n.parent >= 0 {
 				chain = chains[n.parent] + "." + chain
@@ -179,11 +180,11 @@ func (e *engine) identities(files map[string]bool) map[int32]string {
 	return out
 }
 
-// renamed gives the declarations whose identity is another than it was.
-func (e *engine) renamed(files map[string]bool, were map[int32]string) map[int32]bool {
+// changedIdentities returns the declarations whose identity differs from `before`.
+func (e *engine) changedIdentities(files map[string]bool, before map[int32]string) map[int32]bool {
 	out := map[int32]bool{}
-	now := e.identities(files)
-	for id, name := range were {
+	now := e.identitiesOf(files)
+	for id, name := range before {
 		if now[id] != name {
 			out[id] = true
 		}
@@ -191,14 +192,14 @@ func (e *engine) renamed(files map[string]bool, were map[int32]string) map[int32
 	return out
 }
 
-// names reports whether a file refers to one of these declarations.
-func (e *engine) names(file int32, ids map[int32]bool) bool {
+// refersToAny reports whether a file refers to one of these declarations.
+func (e *engine) refersToAny(file int32, ids map[int32]bool) bool {
 	if len(ids) == 0 {
 		return false
 	}
 	lists := map[int32]bool{}
-	for _, run := range e.runs[file] {
-		for _, o := range run.occs {
+	for _, facts := range e.fileFacts[file] {
+		for _, o := range facts.occurrences {
 			for _, list := range []int32{o.defs, o.keys, o.asks} {
 				if list < 0 || lists[list] {
 					continue
@@ -211,7 +212,7 @@ func (e *engine) names(file int32, ids map[int32]bool) bool {
 				}
 			}
 		}
-		for _, r := range run.relations {
+		for _, r := range facts.relations {
 			if ids[r.source] || ids[r.dest] {
 				return true
 			}
@@ -220,8 +221,8 @@ func (e *engine) names(file int32, ids map[int32]bool) bool {
 	return false
 }
 
-// mark sums up what a file's line is made of.
-func (e *engine) mark(file int32, claimed []int32) [32]byte {
+// inputDigest is a digest of everything that decides a file's line.
+func (e *engine) inputDigest(file int32, claimed []int32) [32]byte {
 	var b []byte
 	number := func(n int64) {
 		for i := range 8 {
@@ -229,23 +230,22 @@ func (e *engine) mark(file int32, claimed []int32) [32]byte {
 		}
 	}
 	path := e.absolute(e.files[file])
-	for _, run := range e.runs[file] {
-		number(run.number)
-		facts := e.byView[run.view]
-		for _, k := range run.keys {
-			if local, ok := facts.locals[k]; ok && local.pkg == run.pkg {
+	for _, facts := range e.fileFacts[file] {
+		number(facts.number)
+		methods := e.methods[facts.view]
+		for _, k := range facts.keys {
+			if local, ok := methods.locals[k]; ok && local.pkg == facts.pkg {
 				number(int64(k))
 				number(int64(local.key))
 			}
-			e.portKeys(func(own int32) { number(int64(k)); number(int64(own)) }, run, path, k)
+			e.platformKeys(func(own int32) { number(int64(k)); number(int64(own)) }, facts, path, k)
 		}
-		for _, k := range run.used {
-			more := facts.extra[usePlace{k, run.pkg}]
+		for _, k := range facts.usedMethods {
+			more := methods.extraKeys[methodUse{k, facts.pkg}]
 			if len(more) > 0 {
 				number(int64(k))
 				number(-int64(len(more)))
-				sorted := sortedIDs(more)
-				for _, id := range sorted {
+				for _, id := range slices.Sorted(slices.Values(more)) {
 					number(int64(id))
 				}
 			}
@@ -253,24 +253,25 @@ func (e *engine) mark(file int32, claimed []int32) [32]byte {
 	}
 	for _, k := range claimed {
 		var dests []string
-		for _, facts := range e.byView {
-			for _, r := range facts.relations[k] {
+		for _, methods := range e.methods {
+			for _, r := range methods.relations[k] {
 				dests = append(dests, fmt.Sprint(r))
 			}
 		}
-		for _, r := range e.portLinks[k] {
+		for _, r := range e.platformRelations[k] {
 			dests = append(dests, fmt.Sprint(r))
 		}
 		number(int64(k))
-		for _, text := range sortedTexts(dests) {
+		slices.Sort(dests)
+		for _, text := range dests {
 			b = append(b, text...)
 		}
 	}
 	return sha256.Sum256(b)
 }
 
-// each does a job for every number below n on all processors.
-func (e *engine) each(n int, job func(i int)) {
+// parallel runs a job for every number below n on all processors.
+func (e *engine) parallel(n int, job func(i int)) {
 	var next atomic.Int64
 	var group sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {

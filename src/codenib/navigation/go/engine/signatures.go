@@ -9,9 +9,9 @@ import (
 )
 
 type method struct {
-	fn    *types.Func
-	text  string
-	loose bool // holds a type parameter or an interface literal: compare by unification
+	fn      *types.Func
+	text    string
+	generic bool // has a type parameter or an interface literal: compared by unification
 }
 
 type methodSet struct {
@@ -19,8 +19,8 @@ type methodSet struct {
 	byID        map[string]*method
 }
 
-// pointed is *T for a named non-interface T, whose method set is the larger.
-func pointed(t types.Type) types.Type {
+// pointerTo is *T for a named non-interface T, which has the larger method set.
+func pointerTo(t types.Type) types.Type {
 	if _, ok := types.Unalias(t).(*types.Named); ok && !types.IsInterface(t) {
 		return types.NewPointer(t)
 	}
@@ -29,7 +29,7 @@ func pointed(t types.Type) types.Type {
 
 func newMethodSet(t types.Type) *methodSet {
 	set := &methodSet{isInterface: types.IsInterface(t), byID: map[string]*method{}}
-	all := types.NewMethodSet(pointed(t))
+	all := types.NewMethodSet(pointerTo(t))
 	for i := range all.Len() {
 		fn, ok := all.At(i).Obj().(*types.Func)
 		if !ok {
@@ -37,7 +37,7 @@ func newMethodSet(t types.Type) *methodSet {
 		}
 		var text signatureText
 		text.write(fn.Signature())
-		set.byID[fn.Id()] = &method{fn, text.String(), text.loose}
+		set.byID[fn.Id()] = &method{fn, text.String(), text.generic}
 	}
 	return set
 }
@@ -52,7 +52,7 @@ func (x *methodSet) implements(y *methodSet) bool {
 		if have == nil {
 			return false
 		}
-		if !have.loose && !want.loose {
+		if !have.generic && !want.generic {
 			if have.text != want.text {
 				return false
 			}
@@ -65,7 +65,7 @@ func (x *methodSet) implements(y *methodSet) bool {
 
 type signatureText struct {
 	strings.Builder
-	loose bool
+	generic bool
 }
 
 func (s *signatureText) tuple(t *types.Tuple) {
@@ -127,10 +127,10 @@ func (s *signatureText) write(t types.Type) {
 			s.WriteString("any")
 			return
 		}
-		s.loose = true
+		s.generic = true
 		s.WriteString("interface")
 	case *types.TypeParam:
-		s.loose = true
+		s.generic = true
 		fmt.Fprintf(s, "$%d", t.Index())
 	default:
 		s.WriteByte('?')

@@ -1,6 +1,7 @@
 package main
 
-// What other packages can see of a package: a text for each name. Equal surfaces leave every other package's facts alone.
+// A type-checked package in, its surface out: a text for each name that other packages can depend on. While the surface is
+// the same, the facts of other packages are.
 
 import (
 	"fmt"
@@ -8,8 +9,8 @@ import (
 	"strings"
 )
 
-// surfaceOf describes the declarations of a package, unexported ones too: they show in method sets and fields. An entry
-// whose change concerns more than who writes its last name begins with a star.
+// surfaceOf describes the declarations of a package, also unexported ones, which appear in method sets and fields. An entry
+// whose change affects all importers, not only those that mention its last name, begins with a star.
 func surfaceOf(pkg *types.Package) map[string]string {
 	out := map[string]string{}
 	scope := pkg.Scope()
@@ -69,7 +70,7 @@ func typeSurface(out map[string]string, name string, obj *types.TypeName) {
 	}
 }
 
-// changedNames lists the last names of the entries that differ; wide when every dependent counts.
+// changedNames lists the last names of the entries that differ; wide when every importer is affected.
 func changedNames(before, after map[string]string) (names []string, wide bool) {
 	add := func(entry string) {
 		name := entry[strings.LastIndexByte(entry, '.')+1:]

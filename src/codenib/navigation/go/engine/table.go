@@ -21,13 +21,13 @@ type table struct {
 	targets  []target
 	byTarget map[target]int32
 	ofFile   map[int32][]int32
-	dead     map[int32]bool // what an edit took away
+	removed  map[int32]bool // targets that an edit removed
 	lists    [][]int32
 	byList   map[string]int32
 }
 
 func newTable() *table {
-	return &table{byTarget: map[target]int32{}, byList: map[string]int32{}, ofFile: map[int32][]int32{}, dead: map[int32]bool{}}
+	return &table{byTarget: map[target]int32{}, byList: map[string]int32{}, ofFile: map[int32][]int32{}, removed: map[int32]bool{}}
 }
 
 func (t *table) target(x target) int32 {
@@ -45,8 +45,8 @@ func (t *table) target(x target) int32 {
 	return id
 }
 
-// move lets the targets of an edited file keep their numbers where their declarations are still there.
-func (t *table) move(file int32, before, after *decls) {
+// relocate updates the targets in an edited file; those whose declarations still exist keep their numbers.
+func (t *table) relocate(file int32, before, after *decls) {
 	ids := t.ofFile[file]
 	t.ofFile[file] = nil
 	for _, id := range ids {
@@ -54,9 +54,9 @@ func (t *table) move(file int32, before, after *decls) {
 	}
 	for _, id := range ids {
 		x := &t.targets[id]
-		at, ok := after.places[before.names[[2]int32{x.line, x.col}]]
+		at, ok := after.byName[before.byPlace[[2]int32{x.line, x.col}]]
 		if !ok {
-			t.dead[id] = true
+			t.removed[id] = true
 			continue
 		}
 		x.line, x.col = at[0], at[1]
@@ -67,7 +67,7 @@ func (t *table) move(file int32, before, after *decls) {
 
 func (t *table) name(s string) int32 { return t.target(target{file: -1, name: s}) }
 
-// list interns a set of targets; the empty set is a list too (noList means "not said").
+// list interns a set of targets; the empty set is a list too (noList means "none given").
 func (t *table) list(ids ...int32) int32 {
 	if len(ids) > 1 {
 		ids = slices.Clone(ids)
@@ -89,7 +89,7 @@ func (t *table) list(ids ...int32) int32 {
 	return id
 }
 
-// items is the set behind a list number.
+// items returns the set of a list number.
 func (t *table) items(list int32) []int32 {
 	if list < 0 {
 		return nil

@@ -1,6 +1,6 @@
 package main
 
-// Which builds the repository consists of: files in, one view per module or workspace out, as gopls divides them.
+// The builds of a repository: files in, one view per module or workspace out, divided as gopls divides them.
 
 import (
 	"os"
@@ -11,17 +11,17 @@ import (
 	"golang.org/x/mod/modfile"
 )
 
-// A view is one build: packages are loaded, and references are searched, inside one view.
+// A view, in the sense of gopls, is one build: packages are loaded, and references are searched, inside one view.
 type view struct {
 	index    int
-	prefix   string          // put before the names of keys that belong to this view alone
+	prefix   string          // of the names of keys that belong to this view alone
 	dir      string          // where the go command runs
 	patterns []string        // what it loads
 	env      []string        // on top of the process's environment
 	modules  map[string]bool // folders of the modules whose packages are searched; nil: a folder outside of any module
-	port     port
-	base     int             // for a view of another port: the view that it varies; else -1
-	focus    map[string]bool // for a view of another port: the folders of its own files
+	platform platform
+	base     int             // for a view of another platform: the view that it varies; else -1
+	ownDirs  map[string]bool // for a view of another platform: the folders of its files
 }
 
 type divider struct {
@@ -36,17 +36,17 @@ type divider struct {
 func divide(root string, files []string) ([]*view, []int) {
 	d := &divider{root: root, byDir: map[string]int{}, modDirs: map[string]string{}, byRoot: map[string]int{}}
 	of := make([]int, len(files))
-	d.viewOf(root) // the folder's own view comes first, whether or not a file is in it
+	d.viewOfDir(root) // the root's view comes first, even without files
 	for i, file := range files {
-		of[i] = d.viewOf(filepath.Dir(filepath.Join(root, file)))
+		of[i] = d.viewOfDir(filepath.Dir(filepath.Join(root, file)))
 	}
 	d.addHiddenFolders(files, of)
-	d.addPorts(files, of)
+	d.addPlatforms(files, of)
 	return d.views, of
 }
 
-// above finds the nearest folder at or above dir, inside the repository, that holds the named file.
-func (d *divider) above(dir, name string) string {
+// nearestAbove returns the nearest folder at or above dir, inside the repository, that has the named file; else "".
+func (d *divider) nearestAbove(dir, name string) string {
 	for {
 		if info, err := os.Stat(filepath.Join(dir, name)); err == nil && !info.IsDir() {
 			return dir
@@ -58,12 +58,12 @@ func (d *divider) above(dir, name string) string {
 	}
 }
 
-func (d *divider) viewOf(dir string) int {
+func (d *divider) viewOfDir(dir string) int {
 	if v, ok := d.byDir[dir]; ok {
 		return v
 	}
-	mod := d.above(dir, "go.mod")
-	work := d.above(dir, "go.work")
+	mod := d.nearestAbove(dir, "go.mod")
+	work := d.nearestAbove(dir, "go.work")
 	var v int
 	switch {
 	case work != "" && (mod == "" || workUses(work)[mod]):
@@ -87,7 +87,7 @@ func (d *divider) add(root string, v *view) int {
 		v.prefix = "view " + filepath.ToSlash(rel) + ": "
 	}
 	v.env = append(v.env, "GO111MODULE=auto")
-	v.port, v.base = defaultPort, -1
+	v.platform, v.base = defaultPlatform, -1
 	d.views = append(d.views, v)
 	d.byRoot[root] = v.index
 	return v.index
@@ -135,21 +135,21 @@ func workUses(work string) map[string]bool {
 	return uses
 }
 
-// addHiddenFolders names the folders that "..." skips (testdata, _x, .x): live loads them when a file of them is opened.
+// addHiddenFolders adds the folders that "..." skips (testdata, _x, .x): gopls loads them when one of their files is opened.
 func (d *divider) addHiddenFolders(files []string, of []int) {
-	seen := map[string]bool{}
+	added := map[string]bool{}
 	for i, file := range files {
 		dir := filepath.Dir(filepath.Join(d.root, file))
 		v := d.views[of[i]]
-		if seen[dir] || v.modules == nil || !hidden(strings.TrimPrefix(dir, d.above(dir, "go.mod"))) {
+		if added[dir] || v.modules == nil || !isHidden(strings.TrimPrefix(dir, d.nearestAbove(dir, "go.mod"))) {
 			continue
 		}
-		seen[dir] = true
+		added[dir] = true
 		v.patterns = append(v.patterns, dir)
 	}
 }
 
-func hidden(dir string) bool {
+func isHidden(dir string) bool {
 	out := false
 	for _, part := range strings.Split(filepath.ToSlash(dir), "/") {
 		if part == "vendor" {

@@ -13,7 +13,7 @@ type walker struct {
 	*recorder
 	tree       *ast.File
 	file       *token.File
-	run        *fileRun
+	facts      *fileFacts
 	roles      map[*ast.Ident]int32
 	stack      []ast.Node
 	containers []container
@@ -36,7 +36,7 @@ func (w *walker) walk() {
 		ast.Inspect(decl, w.visit)
 	}
 	w.docLinks()
-	slices.SortFunc(w.run.occs, func(a, b occ) int {
+	slices.SortFunc(w.facts.occurrences, func(a, b occurrence) int {
 		if a.line != b.line {
 			return int(a.line - b.line)
 		}
@@ -49,11 +49,11 @@ func (w *walker) packageClause() {
 	at, _ := w.place(name.Pos())
 	w.declare(at, name.Pos(), len(name.Name), name.Name, "namespace", w.clause())
 	key := w.table.list(w.packageKey(w.pathName(w.unit.path)))
-	defs := w.docs
+	defs := w.documented
 	if defs == noList {
 		defs = w.table.list(w.table.target(at))
 	}
-	w.add(name.Pos(), len(name.Name), roleDeclaration, defs, key, noList, -1)
+	w.add(name.Pos(), len(name.Name), roleDeclaration, resolution{defs, key, noList, -1})
 }
 
 type span struct{ from, to token.Pos }
@@ -79,25 +79,25 @@ func (w *walker) visit(n ast.Node) bool {
 		w.importSpec(n)
 		return false
 	case *ast.FuncDecl:
-		w.contain(n, w.name(n.Name, n))
+		w.openContainer(n, w.declareName(n.Name, n))
 	case *ast.TypeSpec:
-		w.contain(n, w.name(n.Name, w.whole(n)))
+		w.openContainer(n, w.declareName(n.Name, w.declarationOf(n)))
 	case *ast.ValueSpec:
-		w.names(n, n.Names, w.whole(n))
+		w.declareNames(n, n.Names, w.declarationOf(n))
 	case *ast.Field:
-		w.names(n, n.Names, n)
+		w.declareNames(n, n.Names, n)
 		w.embedded(n)
 	case *ast.CallExpr:
-		w.mark(callee(n.Fun), roleCall)
+		w.addRole(callee(n.Fun), roleCall)
 	case *ast.AssignStmt:
 		for _, lhs := range n.Lhs {
-			w.mark(written(lhs), roleWrite)
+			w.addRole(assignedIdent(lhs), roleWrite)
 		}
 	case *ast.IncDecStmt:
-		w.mark(written(n.X), roleWrite)
+		w.addRole(assignedIdent(n.X), roleWrite)
 	case *ast.RangeStmt:
-		w.mark(written(n.Key), roleWrite)
-		w.mark(written(n.Value), roleWrite)
+		w.addRole(assignedIdent(n.Key), roleWrite)
+		w.addRole(assignedIdent(n.Value), roleWrite)
 	case *ast.TypeSwitchStmt:
 		w.typeSwitch(n)
 	case *ast.Ident:
@@ -107,7 +107,7 @@ func (w *walker) visit(n ast.Node) bool {
 	return true
 }
 
-func (w *walker) mark(id *ast.Ident, role int32) {
+func (w *walker) addRole(id *ast.Ident, role int32) {
 	if id != nil {
 		w.roles[id] |= role
 	}
@@ -133,20 +133,20 @@ func callee(e ast.Expr) *ast.Ident {
 	}
 }
 
-// written is the variable or field that an assignment to e changes.
-func written(e ast.Expr) *ast.Ident {
+// assignedIdent is the variable or field that an assignment to e changes.
+func assignedIdent(e ast.Expr) *ast.Ident {
 	switch x := e.(type) {
 	case *ast.Ident:
 		return x
 	case *ast.SelectorExpr:
 		return x.Sel
 	case *ast.ParenExpr:
-		return written(x.X)
+		return assignedIdent(x.X)
 	}
 	return nil
 }
 
-// typeSwitch finds the variable that every clause of `switch v := x.(type)` declares anew.
+// typeSwitch notes the variable of `switch v := x.(type)`, which every clause declares anew.
 func (w *walker) typeSwitch(n *ast.TypeSwitchStmt) {
 	assign, ok := n.Assign.(*ast.AssignStmt)
 	if !ok || len(assign.Lhs) != 1 {
@@ -163,24 +163,24 @@ func (w *walker) typeSwitch(n *ast.TypeSwitchStmt) {
 	}
 }
 
-func (w *walker) contain(n ast.Node, node int32) {
+func (w *walker) openContainer(n ast.Node, node int32) {
 	if node >= 0 {
 		w.containers = append(w.containers, container{n, node})
 	}
 }
 
-func (w *walker) names(n ast.Node, names []*ast.Ident, whole ast.Node) {
+func (w *walker) declareNames(n ast.Node, names []*ast.Ident, whole ast.Node) {
 	first := int32(-1)
 	for _, id := range names {
-		if node := w.name(id, whole); first < 0 {
+		if node := w.declareName(id, whole); first < 0 {
 			first = node
 		}
 	}
-	w.contain(n, first)
+	w.openContainer(n, first)
 }
 
-// whole is the declaration around a spec: the spec itself in a group, else with its keyword.
-func (w *walker) whole(spec ast.Node) ast.Node {
+// declarationOf is the extent of a spec: the spec itself in a group, else the declaration with its keyword.
+func (w *walker) declarationOf(spec ast.Node) ast.Node {
 	if len(w.stack) > 0 {
 		if decl, ok := w.stack[len(w.stack)-1].(*ast.GenDecl); ok && !decl.Lparen.IsValid() {
 			return decl
@@ -189,8 +189,8 @@ func (w *walker) whole(spec ast.Node) ast.Node {
 	return spec
 }
 
-// name makes the node of a declared identifier and gives its number, or -1 when nothing is declared.
-func (w *walker) name(id *ast.Ident, whole ast.Node) int32 {
+// declareName adds the node of a declared identifier and returns its number, or -1 when nothing is declared.
+func (w *walker) declareName(id *ast.Ident, whole ast.Node) int32 {
 	obj := w.info.Defs[id]
 	if obj == nil && !w.switchVars[id] {
 		return -1
@@ -210,7 +210,7 @@ func (w *walker) name(id *ast.Ident, whole ast.Node) int32 {
 	}
 	if fn, ok := obj.(*types.Func); ok && kind == "method" && len(w.containers) == 0 {
 		if owner, ok := w.typeNodes[typeName(fn.Signature().Recv().Type())]; ok {
-			w.run.nodes[node].parent = owner
+			w.facts.nodes[node].parent = owner
 		}
 	}
 	return node
@@ -224,8 +224,8 @@ func (w *walker) declare(at target, pos token.Pos, length int, name, kind string
 	}
 	from, to := w.file.PositionFor(whole.Pos(), false), w.file.PositionFor(whole.End(), false)
 	n.line, n.col, n.endLine, n.endCol = int32(from.Line-1), int32(from.Column-1), int32(to.Line-1), int32(to.Column-1)
-	index := int32(len(w.run.nodes))
-	w.run.nodes = append(w.run.nodes, n)
+	index := int32(len(w.facts.nodes))
+	w.facts.nodes = append(w.facts.nodes, n)
 	w.declared[at] = index
 	return index
 }
@@ -240,7 +240,7 @@ func (w *walker) inFunction(whole ast.Node) bool {
 	return false
 }
 
-// enclosing is the syntax that a name declared in passing (x := …, a label, an embedded field) belongs to.
+// enclosing is the extent of a name that is declared inside a statement or field (x := …, a label, an embedded field).
 func (w *walker) enclosing(id *ast.Ident) ast.Node {
 	for i := len(w.stack) - 1; i >= 0; i-- {
 		switch n := w.stack[i].(type) {
@@ -253,7 +253,7 @@ func (w *walker) enclosing(id *ast.Ident) ast.Node {
 	return id
 }
 
-// embedded records the relation of a type to the types that it embeds.
+// embedded records the inherit relation between a type and the types that it embeds.
 func (w *walker) embedded(field *ast.Field) {
 	if len(field.Names) > 0 || len(w.stack) < 2 {
 		return
@@ -272,13 +272,13 @@ func (w *walker) embedded(field *ast.Field) {
 	if id == nil {
 		return
 	}
-	w.mark(id, roleInherit)
+	w.addRole(id, roleInherit)
 	if len(w.stack) < 3 {
 		return
 	}
 	spec, ok := w.stack[len(w.stack)-3].(*ast.TypeSpec)
 	if used := w.info.Uses[id]; ok && used != nil && w.info.Defs[spec.Name] != nil {
-		w.run.relations = append(w.run.relations, relation{"inherit", w.definition(w.info.Defs[spec.Name]), w.definition(used)})
+		w.facts.relations = append(w.facts.relations, relation{"inherit", w.definition(w.info.Defs[spec.Name]), w.definition(used)})
 	}
 }
 
@@ -287,7 +287,7 @@ func (w *walker) ident(id *ast.Ident) {
 	roles := w.roles[id]
 	switch {
 	case def != nil:
-		w.name(id, w.enclosing(id))
+		w.declareName(id, w.enclosing(id))
 		key := w.keyOf(def)
 		keys, defs := []int32{key}, w.table.list(key)
 		if at, ok := w.place(id.Pos()); ok {
@@ -295,7 +295,7 @@ func (w *walker) ident(id *ast.Ident) {
 		}
 		if fn, ok := def.(*types.Func); ok {
 			if fn.Signature().Recv() != nil {
-				w.note(key, fn)
+				w.noteMethod(key, fn)
 			}
 			if decl, ok := w.top().(*ast.FuncDecl); ok && decl.Name == id && decl.Body == nil {
 				defs = noList
@@ -305,25 +305,26 @@ func (w *walker) ident(id *ast.Ident) {
 			}
 		}
 		if use != nil { // an embedded field: a field and the use of a type
-			typeDefs, typeKeys, _, _ := w.use(id, use)
-			defs, keys, roles = typeDefs, append(keys, w.table.items(typeKeys)...), roles|roleType
+			of := w.use(id, use)
+			defs, keys, roles = of.defs, append(keys, w.table.items(of.keys)...), roles|roleType
 		}
-		w.add(id.Pos(), len(id.Name), roles&^roleWrite|roleDeclaration, defs, w.table.list(keys...), w.table.list(key), -1)
+		resolved := resolution{defs, w.table.list(keys...), w.table.list(key), -1}
+		w.add(id.Pos(), len(id.Name), roles&^roleWrite|roleDeclaration, resolved)
 	case w.switchVars[id]:
-		w.name(id, w.enclosing(id))
+		w.declareName(id, w.enclosing(id))
 		at, _ := w.place(id.Pos())
 		own := w.table.list(w.switchKey(at, id))
-		w.add(id.Pos(), len(id.Name), roleDeclaration, w.table.list(w.table.target(at)), own, noList, -1)
+		w.add(id.Pos(), len(id.Name), roleDeclaration, resolution{w.table.list(w.table.target(at)), own, noList, -1})
 	case use != nil:
-		defs, keys, asks, method := w.use(id, use)
+		resolved := w.use(id, use)
 		if _, ok := use.(*types.TypeName); ok {
 			roles = roles&^roleCall | roleType
 		}
-		w.add(id.Pos(), len(id.Name), roles|inexact(id, use), defs, keys, asks, method)
+		w.add(id.Pos(), len(id.Name), roles|inexact(id, use), resolved)
 	}
 }
 
-// switchKey is the key of a type switch's variable: its clauses' variables all lie at the name in the header.
+// switchKey is the key of a type switch's variable: the variables of all clauses are declared at the name in the header.
 func (w *walker) switchKey(at target, id *ast.Ident) int32 {
 	if w.viewOf[at.file] == w.view.index {
 		return w.table.target(at)
@@ -338,11 +339,11 @@ func (w *walker) top() ast.Node {
 	return w.stack[len(w.stack)-1]
 }
 
-func (w *walker) add(pos token.Pos, length int, roles, defs, keys, asks, method int32) {
+func (w *walker) add(pos token.Pos, length int, roles int32, of resolution) {
 	p := w.file.PositionFor(pos, false)
 	line, col := int32(p.Line-1), int32(p.Column-1)
-	if asks == keys {
-		asks = noList
+	if of.asks == of.keys {
+		of.asks = noList
 	}
-	w.run.occs = append(w.run.occs, occ{line, col, col + int32(length), roles, defs, keys, asks, method})
+	w.facts.occurrences = append(w.facts.occurrences, occurrence{line, col, col + int32(length), roles, of.defs, of.keys, of.asks, of.method})
 }

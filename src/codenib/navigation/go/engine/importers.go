@@ -1,6 +1,6 @@
 package main
 
-// Which packages of the workspace import a package, directly or through others.
+// Units in, the workspace packages that import each package (directly or transitively) out.
 
 type bitset []uint64
 
@@ -24,15 +24,16 @@ func (b *bitset) union(other bitset) {
 
 func (b bitset) clone() bitset { return append(bitset(nil), b...) }
 
-// reachOf gives the importing workspace packages of each package path, all variants together. Units come dependencies first.
-func reachOf(units []*unit) map[int32]bitset {
+// importersOf maps each package path to the workspace packages that import any of its variants. Units are sorted dependencies
+// first.
+func importersOf(units []*unit) map[int32]bitset {
 	of := make(map[*unit]bitset, len(units))
 	byPath := map[int32]bitset{}
 	for i := len(units) - 1; i >= 0; i-- {
 		u := units[i]
 		var all bitset
 		for _, user := range u.users {
-			if user.standing == workspace {
+			if user.membership == workspace {
 				all.add(user.path)
 			}
 			all.union(of[user])
