@@ -2,11 +2,12 @@
 VENV ?= .venv
 BIN = $(VENV)/bin
 TOOLS = $(CURDIR)/.tools
+STATICCHECK = v0.8.2
 ZOEKT = v0.0.0-20260807124253-c4d8f3537f7a
 ENGINES = src/codenib/navigation
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools zoekt check lint types imports structure doctests test fix bench
+.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -18,12 +19,14 @@ setup: ## a virtual environment with everything that `check` needs
 	$(BIN)/python -m pip install --quiet ./models/codenib-reranker
 
 tools: setup ## the engines and servers that some tests drive; needs Node, Go and cargo for theirs
-	CODENIB_TOOLBOX=$(TOOLS)/box $(BIN)/codenib tools install all scip-python scip-typescript
+	npm install --prefix tools/js
+	GOBIN=$(TOOLS)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK)
+	CODENIB_TOOLBOX=$(TOOLS)/box CARGO_TARGET_DIR=$(TOOLS)/crates $(BIN)/codenib tools install all scip-python scip-typescript
 
 zoekt: ## an optional peer of the trigram view; needs Go
 	GOBIN=$(TOOLS)/bin go install github.com/sourcegraph/zoekt/cmd/zoekt@$(ZOEKT) github.com/sourcegraph/zoekt/cmd/zoekt-index@$(ZOEKT)
 
-check: lint types imports structure doctests test ## everything below; green before every commit
+check: lint types imports structure doctests engines test ## everything below; green before every commit
 
 lint: ## format and lint of Python
 	$(BIN)/ruff format --check .
@@ -44,11 +47,15 @@ doctests: ## the examples in docstrings
 test: ## the tests, on all cores
 	$(BIN)/pytest -n auto
 
+engines: ## format, lint and tests of the JavaScript, Go and Rust engines; skips those that `make tools` did not set up
+	$(BIN)/python tests/check_engines.py
+
 fix: ## format, and apply the fixes that are safe
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
-	@command -v gofmt >/dev/null && gofmt -l -w $(ENGINES)/go/engine || echo "Go is not installed: not formatted"
-	@command -v cargo >/dev/null && cargo fmt --manifest-path $(ENGINES)/rust/engine/Cargo.toml || echo "cargo is not installed: Rust not formatted"
+	@if test -d tools/js/node_modules; then npm run --silent --prefix tools/js fix; else echo "JavaScript: not formatted, make tools"; fi
+	@if command -v gofmt >/dev/null; then gofmt -l -w $(ENGINES)/go/engine; else echo "Go: not formatted, gofmt is not installed"; fi
+	@if command -v cargo >/dev/null; then cd $(ENGINES)/rust/engine && cargo fmt; else echo "Rust: not formatted, cargo is not installed"; fi
 
 bench: ## times on REPOSITORY=path
 	$(BIN)/python -m benchmarks.foundation $(REPOSITORY)

@@ -181,7 +181,8 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
         case CargoBuild(source, rust):
             cargo = _cargo(recipe, rust)
             _copy(source, folder / "src")
-            _borrow_lock(run, cargo, folder / "src")
+            run([cargo, "fetch"], folder / "src")
+            copy_release_lock(cargo, folder / "src")
             run([cargo, "install", "--path", "src", "--root", str(folder)], folder, _target(tools))
             shutil.rmtree(folder / "src")
         case CustomCommand(arguments):
@@ -192,12 +193,11 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
 _GO = {"GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false", "GOWORK": "off"}
 
 
-def _borrow_lock(run: _Runner, cargo: str, folder: Path) -> None:
-    """Take the versions that rust-analyzer was released with, when our program builds on it.
+def copy_release_lock(cargo: str, folder: Path) -> None:
+    """Put the lock file that rust-analyzer was released with into `folder`, a program on top of its crates.
 
-    So our program is made of tested versions, and shares its compiled crates with that program.
+    So our program is built from versions that were tested together, and shares compiled crates with it.
     """
-    run([cargo, "fetch"], folder)
     command = (cargo, "metadata", "--format-version", "1", "--offline")
     result = run_program(Program("cargo metadata", command, _GET_RUST, folder))
     packages = json.loads(result.output)["packages"] if result.code == 0 else []

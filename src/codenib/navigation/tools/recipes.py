@@ -127,7 +127,7 @@ def source_version(folder: Path) -> str:
 
 
 def sources(folder: Path) -> list[Path]:
-    """The files that a program of our own is built from: no tests, and nothing that building in place leaves."""
+    """The files that a program of our own is built from; its tests and what a build leaves are none."""
     left_out = {"target", "__pycache__", "Cargo.lock", "tests.rs"}
     return [
         path

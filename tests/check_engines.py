@@ -1,0 +1,123 @@
+"""Languages in, their engines checked: formatter, linter (warnings are errors), tests. Exit 1 when one fails.
+
+`make tools` installs what this needs. A language whose tools are missing is skipped, saying so; with
+CODENIB_TOOLS=required, as in CI, it fails.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+
+from codenib.navigation.tools.install import copy_release_lock
+from codenib.navigation.tools.recipes import sources
+
+ROOT = Path(__file__).resolve().parent.parent
+NAVIGATION = ROOT / "src" / "codenib" / "navigation"
+TOOLS = ROOT / ".tools"
+
+
+class MissingError(Exception):
+    """A program that a check needs is not installed."""
+
+
+def main(languages: Sequence[str]) -> int:
+    failed = []
+    for language in languages or CHECKS:
+        start = time.monotonic()
+        try:
+            CHECKS[language]()
+        except MissingError as missing:
+            print(f"{language}: skipped, {missing}: make tools", flush=True)
+            if os.environ.get("CODENIB_TOOLS") == "required":
+                failed.append(language)
+        except subprocess.CalledProcessError as error:
+            print(f"{language}: {' '.join(error.cmd)} ended with {error.returncode}", flush=True)
+            failed.append(language)
+        else:
+            print(f"{language}: passed in {time.monotonic() - start:.0f} s", flush=True)
+    return 1 if failed else 0
+
+
+def check_javascript() -> None:
+    folder = ROOT / "tools" / "js"
+    _need("npm", folder / "node_modules")
+    _run(["npm", "run", "--silent", "check"], folder)
+
+
+def check_go() -> None:
+    folder = NAVIGATION / "go" / "engine"
+    staticcheck = TOOLS / "bin" / "staticcheck"
+    _need("go", staticcheck)
+    unformatted = subprocess.run(["gofmt", "-l", folder], capture_output=True, text=True, check=True).stdout
+    if unformatted:
+        print(unformatted, end="")
+        raise subprocess.CalledProcessError(1, ["gofmt", "-l"])
+    settings = {"GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false", "GOWORK": "off"}
+    for command in (["go", "vet"], [str(staticcheck)], ["go", "test"]):
+        _run([*command, "./..."], folder, settings)
+
+
+def check_rust() -> None:
+    """Lint and test on the crates that `make tools` compiled, as that takes minutes: in release mode, where
+    clippy's compiler stands in for the usual one, for our crate alone."""
+    crates = TOOLS / "crates"
+    _need("cargo", crates / "release")
+    engine = NAVIGATION / "rust" / "engine"
+    _run(["cargo", "fmt", "--check"], engine)
+    copy = TOOLS / "rust-engine"
+    _mirror(engine, copy)
+    settings = {"CARGO_TARGET_DIR": str(crates), "RUSTC_WORKSPACE_WRAPPER": str(_clippy(copy))}
+    if not (copy / "Cargo.lock").exists():
+        _run(["cargo", "fetch", "--quiet"], copy)
+        copy_release_lock("cargo", copy)
+    _run(["cargo", "build", "--release", "--quiet"], copy, settings)
+    _run(["cargo", "test", "--release", "--quiet"], copy, settings)
+
+
+def _mirror(engine: Path, copy: Path) -> None:
+    """Copy the engine, so that cargo leaves no lock file beside the sources. Times of change are copied too:
+    cargo compiles only what changed."""
+    names = {path.relative_to(engine) for path in (*sources(engine), *engine.rglob("tests.rs"))}
+    for path in copy.rglob("*.rs"):
+        if path.relative_to(copy) not in names:
+            path.unlink()
+    for name in names:
+        (copy / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(engine / name, copy / name)
+
+
+def _clippy(folder: Path) -> Path:
+    wrapper = folder / "clippy.sh"
+    if not wrapper.exists():
+        wrapper.write_text('#!/bin/sh\nexec clippy-driver "$@" -D warnings\n')
+        wrapper.chmod(0o755)
+    return wrapper
+
+
+def _need(program: str, path: Path) -> None:
+    if shutil.which(program) is None:
+        raise MissingError(f"{program} is not on the path")
+    if not path.exists():
+        raise MissingError(f"{path.relative_to(ROOT)} is not there")
+
+
+def _run(command: Sequence[str], folder: Path, settings: Mapping[str, str] | None = None) -> None:
+    done = subprocess.run(
+        command, cwd=folder, env={**os.environ, **(settings or {})}, text=True, errors="replace",
+        stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False,
+    )  # fmt: skip
+    if done.returncode:
+        print(done.stdout)
+        raise subprocess.CalledProcessError(done.returncode, list(command))
+
+
+CHECKS: dict[str, Callable[[], None]] = {"javascript": check_javascript, "go": check_go, "rust": check_rust}
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
