@@ -1,26 +1,30 @@
-"""The graph follows edits: with the real engines, maintained facts equal those of an independent rebuild."""
+"""Python files follow edits: with the real engine, maintained facts equal those of an independent rebuild."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from textwrap import dedent
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
+from tests.navigation.following import (
+    assert_as_rebuilt,
+    check_script,
+    first_versions,
+    group_of,
+    indexed,
+    need,
+    put,
+    updated,
+    updated_group,
+)
 
-from codenib.core.errors import ProviderError
-from codenib.core.views import ViewKind
-from codenib.manifest.home import tools_folder
-from codenib.navigation.registry import backends_of
-from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, REBUILT, GraphUpdate, GroupUpdate
+from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, REBUILT
 
-GRAPH = (ViewKind.GRAPH,)
-
+pytestmark = pytest.mark.tools
 #: Versions of each file; None: it is not there. What an edit does is a change from one to another.
 PYTHON: dict[str, list[str | None]] = {
     "shop/__init__.py": ["", "from .items import *\n", "from .items import Item as Item, total\n"],
@@ -104,161 +108,85 @@ PYTHON: dict[str, list[str | None]] = {
     ],
     "util/prices.py": [None, "def tax(price): return None\n"],
 }
-GO: dict[str, list[str | None]] = {
-    "go.mod": ["module example.com/m\n\ngo 1.21\n"],
-    "shapes/shape.go": [
-        "package shapes\n\ntype Shape interface{ Area() int }\n\n"
-        "func Sum(all []Shape) int {\n\treturn all[0].Area()\n}\n",
-        "package shapes\n\n// moved\n\ntype Shape interface {\n\tArea() int\n\tName() string\n}\n\n"
-        "func Sum(all []Shape) int {\n\treturn len(all)\n}\n",
-    ],
-    "shapes/square.go": [
-        "package shapes\n\ntype Square struct{ Side int }\n\nfunc (s Square) Area() int { return s.Side }\n",
-        "package shapes\n\ntype Square struct{ Side int }\n\n"
-        "func (s Square) Area() int { return s.Side * s.Side }\n\n"
-        'func (s Square) Name() string { return "square" }\n',
-        None,
-    ],
-    "cmd/main.go": [
-        'package main\n\nimport "example.com/m/shapes"\n\nfunc main() {\n\tprintln(shapes.Sum(nil))\n}\n',
-        'package main\n\nimport "example.com/m/shapes"\n\n'
-        "type dot struct{}\n\nfunc (dot) Area() int { return 0 }\n\n"
-        "func main() {\n\tvar s shapes.Shape\n\tprintln(s.Area(), dot{}.Area())\n}\n",
-        "package main\n\nfunc main() {\n",
-    ],
-}
-PROJECTS = {"python": PYTHON, "go": GO}
+MOVES = [(path, at) for path, versions in PYTHON.items() for at in range(len(versions))]
 
 
-def scripts(project: dict[str, list[str | None]]) -> st.SearchStrategy[list[tuple[str, int]]]:
-    moves = [(path, at) for path, versions in project.items() for at in range(len(versions))]
-    return st.lists(st.sampled_from(moves), min_size=3, max_size=4)
-
-
-def put(repo: GitRepo, path: str, text: str | None) -> None:
-    if text is None:
-        (repo.path / path).unlink(missing_ok=True)
-    else:
-        repo.write(path, dedent(text).lstrip("\n"))
-
-
-@pytest.fixture(params=sorted(PROJECTS))
-def group(request: pytest.FixtureRequest) -> str:
-    need(str(request.param))
-    return str(request.param)
-
-
-def need(group: str) -> None:
-    try:
-        backends_of(Toolbox(tools_folder()), {group})[group][0].identity()
-    except ProviderError as error:
-        pytest.skip(f"{error.message}: {error.hint}")
-
-
-@pytest.mark.tools
 @pytest.mark.slow
-@given(data=st.data())
+@given(script=st.lists(st.sampled_from(MOVES), min_size=3, max_size=4))
 @settings(
     max_examples=2, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture], database=None
 )
 def test_maintained_facts_equal_rebuilt_facts_after_every_edit_of_a_script(
-    group: str, tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
+    tmp_path_factory: pytest.TempPathFactory, script: list[tuple[str, int]]
 ) -> None:
-    project = PROJECTS[group]
-    repo = GitRepo(tmp_path_factory.mktemp("project"))
-    for path, versions in project.items():
-        put(repo, path, versions[0])
-    repo.commit()
-    with Workspace(repo.path) as workspace:
-        workspace.index(GRAPH)
-        for path, at in data.draw(scripts(project)):
-            put(repo, path, project[path][at])
-            workspace.index(GRAPH)
-            assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+    need("python")
+    check_script(tmp_path_factory.mktemp("project"), PYTHON, script)
 
 
 @pytest.fixture
 def shop(tmp_path: Path) -> Iterator[tuple[GitRepo, Workspace]]:
     need("python")
-    repo = GitRepo(tmp_path / "shop")
-    for path, versions in PYTHON.items():
-        put(repo, path, versions[0])
-    repo.commit()
-    with Workspace(repo.path) as workspace:
-        workspace.index(GRAPH)
-        yield repo, workspace
+    with indexed(tmp_path / "shop", first_versions(PYTHON)) as project:
+        yield project
 
 
-def updated(workspace: Workspace) -> GraphUpdate:
-    done = workspace.maintenance.graph_update(workspace.index(GRAPH))
-    assert done is not None
-    return done
-
-
-def python_of(update: GraphUpdate) -> GroupUpdate:
-    return next(group for group in update.groups if group.group == "python")
-
-
-@pytest.mark.tools
 def test_an_edit_of_a_body_derives_its_file_alone(shop: tuple[GitRepo, Workspace]) -> None:
     repo, workspace = shop
     text = (repo.path / "shop/items.py").read_text()
     repo.write("shop/items.py", text.replace("return sum(", "found = 1\n    return sum("))
     done = updated(workspace)
-    assert python_of(done).how == FOLLOWED
-    assert [(each.path, each.why) for each in python_of(done).rederived] == [("shop/items.py", "edited")]
-    assert python_of(done).names == []
+    assert group_of(done, "python").how == FOLLOWED
+    assert [(each.path, each.why) for each in group_of(done, "python").rederived] == [
+        ("shop/items.py", "edited")
+    ]
+    assert group_of(done, "python").names == []
     assert {each.symbol: each.change for each in done.symbols}["total"] == "affected"
     found = workspace.definition("shop/items.py:9", name="tax", provider="static")
     assert [place.path for place in found.locations] == ["shop/prices.py"]
 
 
-@pytest.mark.tools
 def test_a_changed_signature_derives_who_writes_the_name(shop: tuple[GitRepo, Workspace]) -> None:
     repo, workspace = shop
     text = (repo.path / "shop/prices.py").read_text()
     repo.write("shop/prices.py", text.replace("def tax(price):", "def tax(price, rate=1):"))
-    done = python_of(updated(workspace))
+    done = updated_group(workspace, "python")
     assert "tax" in done.names
     assert "shop/items.py" in [each.path for each in done.rederived]
-    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+    assert_as_rebuilt(workspace)
 
 
-@pytest.mark.tools
 def test_a_change_of_configuration_rebuilds_the_group_and_says_why(shop: tuple[GitRepo, Workspace]) -> None:
     repo, workspace = shop
     repo.write("pyproject.toml", '[tool.basedpyright]\nexclude = ["util"]\n')
-    done = python_of(updated(workspace))
+    done = updated_group(workspace, "python")
     assert (done.how, done.why) == (REBUILT, "pyproject.toml configures the engine")
     repo.write("pyproject.toml", '[project]\nname = "x"\n[tool.basedpyright]\nexclude = ["util"]\n')
-    assert python_of(updated(workspace)).how == KEPT
+    assert updated_group(workspace, "python").how == KEPT
 
 
-@pytest.mark.tools
 def test_the_last_readable_facts_stay_while_a_file_does_not_parse(shop: tuple[GitRepo, Workspace]) -> None:
     repo, workspace = shop
     good = (repo.path / "shop/prices.py").read_text()
     repo.write("shop/prices.py", "def half(written:\n\n" + good)
     done = updated(workspace)
     assert (done.stale, done.broken) == (["shop/prices.py"], [])
-    assert python_of(done).how == KEPT
+    assert group_of(done, "python").how == KEPT
     found = workspace.definition("shop/items.py:9", name="tax", provider="static")
     line = next(at for at, text in enumerate(good.split("\n"), 3) if text.startswith("def tax"))
     assert [(place.path, place.line) for place in found.locations] == [("shop/prices.py", line)]
     assert "shop/prices.py does not parse now" in found.note
-    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+    assert_as_rebuilt(workspace)
 
     repo.write("shop/items.py", (repo.path / "shop/items.py").read_text().replace("tax, Price", "Price, tax"))
     assert updated(workspace).stale == ["shop/prices.py"]
-    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+    assert_as_rebuilt(workspace)
 
     repo.write("shop/prices.py", "def half(written): ...\n\n" + good)
     done = updated(workspace)
-    assert (done.stale, python_of(done).how) == ([], FOLLOWED)
-    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+    assert (done.stale, group_of(done, "python").how) == ([], FOLLOWED)
+    assert_as_rebuilt(workspace)
 
 
-@pytest.mark.tools
 def test_a_committed_file_that_does_not_parse_is_read_as_far_as_it_goes(
     shop: tuple[GitRepo, Workspace],
 ) -> None:
@@ -269,7 +197,7 @@ def test_a_committed_file_that_does_not_parse_is_read_as_far_as_it_goes(
     repo.commit()
     done = updated(workspace)
     assert (done.stale, done.broken) == ([], ["shop/prices.py"])
-    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+    assert_as_rebuilt(workspace)
 
 
 #: Edits that reach files which do not write what changed: the file, what is replaced in it, and by what.
@@ -359,36 +287,28 @@ KINDS = {
 }
 
 
-@pytest.mark.tools
 @pytest.mark.slow
 def test_an_edit_reaches_those_who_do_not_write_what_it_changes(tmp_path: Path) -> None:
     need("python")
-    repo = GitRepo(tmp_path / "kinds")
-    for path, text in KINDS.items():
-        put(repo, path, text)
-    repo.commit()
-    with Workspace(repo.path) as workspace:
-        workspace.index(GRAPH)
+    with indexed(tmp_path / "kinds", KINDS) as (repo, workspace):
         for path, old, new in UNWRITTEN:
             text = (repo.path / path).read_text()
             assert old in text
             repo.write(path, text.replace(old, new))
-            assert python_of(updated(workspace)).how == FOLLOWED
-            assert workspace.verify(GRAPH)[ViewKind.GRAPH] == [], (path, new)
+            assert updated_group(workspace, "python").how == FOLLOWED
+            assert_as_rebuilt(workspace, path, new)
 
 
-@pytest.mark.tools
 @pytest.mark.slow
 def test_a_package_file_that_comes_and_goes_reaches_relative_imports(tmp_path: Path) -> None:
     need("python")
-    repo = GitRepo(tmp_path / "package")
-    repo.write("pack/part.py", "from . import helper\n\ndef run(): return helper()\n")
-    repo.write("main.py", "from pack.part import run\n\nrun().bit_length()\n")
-    repo.commit()
-    with Workspace(repo.path) as workspace:
-        workspace.index(GRAPH)
+    files = {
+        "pack/part.py": "from . import helper\n\ndef run(): return helper()\n",
+        "main.py": "from pack.part import run\n\nrun().bit_length()\n",
+    }
+    with indexed(tmp_path / "package", files) as (repo, workspace):
         for text in ("def helper(): return 1\n", "def helper(): return ''\n", None):
             put(repo, "pack/__init__.py", text)
             repo.write("other.py", f"x = {text!r}\n")
-            assert python_of(updated(workspace)).how == FOLLOWED
-            assert workspace.verify(GRAPH)[ViewKind.GRAPH] == [], text
+            assert updated_group(workspace, "python").how == FOLLOWED
+            assert_as_rebuilt(workspace, str(text))
