@@ -9,6 +9,7 @@ from tests.gitrepo import GitRepo
 
 import codenib
 from codenib.core.errors import InputError, StateError
+from codenib.core.requests import PUBLISHED, RegexRequest, SearchRequest
 from codenib.core.source import Level
 from codenib.core.views import Status, ViewKind
 from codenib.serving.workspace import Workspace
@@ -223,3 +224,13 @@ def test_a_home_inside_the_repository_is_not_indexed(shop: GitRepo, monkeypatch:
         assert first.coverage.files == 4
         assert not first.snapshot.dirty
         assert workspace.update().nothing_to_do
+
+
+def test_the_short_forms_ask_what_their_requests_ask(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        request = SearchRequest("total price", k=2, level="file", tests="include", paths=("shop/**",))
+        short = workspace.search("total price", k=2, level="file", tests="include", paths=("shop/**",))
+        assert workspace.searcher.search(request).items == short.items
+        pattern = RegexRequest("def \\w+", k=1, paths=("shop/**",), snapshot=PUBLISHED)
+        lines = workspace.regex("def \\w+", k=1, paths=("shop/**",), refresh="never")
+        assert workspace.searcher.regex(pattern).items == lines.items

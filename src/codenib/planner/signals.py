@@ -151,9 +151,9 @@ def _paths(text: str) -> Iterator[str]:
         if "://" not in text[max(0, match.start() - 40) : match.start()].rpartition(" ")[2]:
             yield _normal(match[0])
     for match in _FOLDER.finditer(text):
-        found = match[0]
-        if found.lower() not in _PROSE and (found.count("/") > 1 or "_" in found):
-            yield _normal(found)
+        path = match[0]
+        if path.lower() not in _PROSE and (path.count("/") > 1 or "_" in path):
+            yield _normal(path)
 
 
 def _normal(path: str) -> str:
@@ -168,13 +168,13 @@ def _is_name(name: str) -> bool:
 
 def _frames(text: str) -> tuple[Frame, ...]:
     """The places that traces and compilers name, in the order of the text."""
-    found: dict[tuple[str, int], tuple[int, str]] = {}
+    places: dict[tuple[str, int], tuple[int, str]] = {}
     for pattern in _FRAMES:
         for match in pattern.finditer(text):
             key = _normal(match["path"]), int(match["line"])
-            at, name = found.get(key, (match.start(), ""))
-            found[key] = at, name or _leaf(match["name"] or "")
-    ordered = sorted(found.items(), key=lambda item: item[1][0])
+            at, name = places.get(key, (match.start(), ""))
+            places[key] = at, name or _leaf(match["name"] or "")
+    ordered = sorted(places.items(), key=lambda item: item[1][0])
     return tuple(Frame(path, line, name) for (path, line), (_, name) in ordered)[:_MOST]
 
 

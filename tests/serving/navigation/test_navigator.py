@@ -218,3 +218,12 @@ def test_trust_is_remembered_and_belongs_to_the_profile(workspace: Workspace) ->
     assert workspace.index([ViewKind.GRAPH]).nothing_to_do
     again = workspace.index([ViewKind.GRAPH], trust=False).manifest.views[ViewKind.GRAPH]
     assert again.fields["trusted"] == "no"
+
+
+def test_an_answer_by_name_is_of_the_revision_asked_for(repository: GitRepo, workspace: Workspace) -> None:
+    repository.commit({"bin/run.rb": "def renamed\n  1\nend\n"})
+    answer = workspace.definition("helper", at="HEAD~1")
+    assert answer.provider == "syntactic"
+    assert places(answer) == [("bin/run.rb", 1, 4)]
+    with pytest.raises(InputError, match="nothing is called 'helper'"):
+        workspace.definition("helper", at="HEAD")

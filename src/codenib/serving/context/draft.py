@@ -47,7 +47,7 @@ class Draft:
     framed: bool = True  # with the lines at the head and at the foot
 
     def briefly(self) -> list[Rendition]:
-        """What is shown without its lines, by rank."""
+        """Renditions without lines, by rank."""
         return [each for _, each in sorted(self.renditions.items()) if each.form in ("signature", "location")]
 
     @property
@@ -107,7 +107,7 @@ def render(draft: Draft) -> str:
 
 
 def merged(draft: Draft) -> list[list[Rendition]]:
-    """Units with lines, neighbours that are shown whole together; groups by their best rank."""
+    """Units with lines, neighbours that are whole together; groups by their best rank."""
     ranked = [(rank, each) for rank, each in draft.renditions.items() if each.form in ("full", "cut")]
     ranked.sort(key=lambda pair: (pair[1].candidate.item.path, pair[1].candidate.item.start_line))
     groups: list[tuple[int, list[Rendition]]] = []

@@ -82,12 +82,12 @@ def enclosing(lines: Sequence[str], start_line: int, symbol: str) -> str:
 
 def line_weights(lines: Sequence[str], terms: Mapping[str, float]) -> list[float]:
     """How much each line says of the query: the weights of its terms, each shared among its lines."""
-    found = [{term for word in words_of(line) for term in terms_of(word)} & terms.keys() for line in lines]
+    matched = [{term for word in words_of(line) for term in terms_of(word)} & terms.keys() for line in lines]
     often: dict[str, int] = {}
-    for each in found:
+    for each in matched:
         for term in each:
             often[term] = often.get(term, 0) + 1
-    return [sum(terms[term] / often[term] for term in sorted(each)) for each in found]
+    return [sum(terms[term] / often[term] for term in sorted(each)) for each in matched]
 
 
 def telling(lines: Sequence[str], symbol: str, terms: Mapping[str, float], room: int) -> list[int]:
@@ -152,13 +152,13 @@ def _documentation(lines: Sequence[str], first: int, last: int) -> list[int]:
     """The first lines of what documents a declaration: a docstring below it, or the comment above."""
     below = range(last + 1, min(last + 1 + DOCUMENTATION_LINES, len(lines)))
     if below and lines[below[0]].strip().startswith(_QUOTES):
-        found = []
+        documentation = []
         for at in below:
-            found.append(at)
+            documentation.append(at)
             closing = lines[at].strip()
             if closing.endswith(_QUOTES[:2]) and (at > below[0] or len(closing) > 6):
                 break
-        return found
+        return documentation
     return [at for at in range(first) if lines[at].strip()][:DOCUMENTATION_LINES]
 
 

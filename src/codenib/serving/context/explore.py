@@ -110,7 +110,7 @@ def _related(pinned: PinnedSnapshot, candidates: Sequence[PackCandidate]) -> lis
         node = _node(view, candidate)
         if node is None:
             continue
-        found: list[Related] = []
+        relations: list[Related] = []
         for relation in _RELATIONS:
             others = _others(view, node, relation)
             symbols = (describe(view, other) for other in others)
@@ -118,11 +118,11 @@ def _related(pinned: PinnedSnapshot, candidates: Sequence[PackCandidate]) -> lis
                 symbol for symbol in symbols
                 if not any(symbol.path == path and start <= symbol.line <= end for path, start, end in spans)
             )  # fmt: skip
-            found += [
+            relations += [
                 Related(relation, candidate.item.symbol, symbol.path, symbol.line, symbol.qualified)
                 for symbol in islice(outside, _NEIGHBOURS)
             ]
-        rows.append(found)
+        rows.append(relations)
     turns = [each for turn in range(2 * _NEIGHBOURS) for row in rows for each in row[turn : turn + 1]]
     return list(dict.fromkeys(turns))
 
@@ -134,8 +134,8 @@ def _others(view: GraphView, node: int, relation: Relation) -> list[int]:
     edges = list(edges_of(view, node, "in" if relation == "used by" else "out", _USES))
     pairs = [(edge.source if relation == "used by" else edge.to, edge.kind) for edge in edges]
     called = {other for other, kind in pairs if kind is EdgeKind.CALL}
-    found = {other for other, _ in pairs if other != node and other >= view.nodes_at}
-    return sorted(found, key=lambda other: (other not in called, -float(view.importance[other]), other))
+    others = {other for other, _ in pairs if other != node and other >= view.nodes_at}
+    return sorted(others, key=lambda other: (other not in called, -float(view.importance[other]), other))
 
 
 def _node(view: GraphView, candidate: PackCandidate) -> int | None:

@@ -12,7 +12,7 @@ from codenib.manifest.files import replace_file
 
 
 class Ledger:
-    """The lines that a session has seen, by path and blob digest: an edited file is new again.
+    """The lines that a session was sent, by path and blob digest: an edited file is new again.
 
     >>> ledger = Ledger()
     >>> ledger.add("a.py", "d1", [1, 2, 3])

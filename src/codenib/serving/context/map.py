@@ -173,15 +173,15 @@ def _changes(pinned: PinnedSnapshot, best: Sequence[Declaration]) -> Callable[[D
     return lambda each: 1.0 + _HISTORY_LIFT * often[each.path] / most
 
 
-def _lifted(found: Sequence[Declaration], factor: Callable[[Declaration], float]) -> list[Declaration]:
-    return [replace(each, importance=each.importance * factor(each)) for each in found]
+def _lifted(declared: Sequence[Declaration], factor: Callable[[Declaration], float]) -> list[Declaration]:
+    return [replace(each, importance=each.importance * factor(each)) for each in declared]
 
 
-def _spread(found: Sequence[Declaration]) -> list[Declaration]:
+def _spread(declared: Sequence[Declaration]) -> list[Declaration]:
     """The order in which declarations enter the map: each further one of a file counts less."""
     before: Counter[str] = Counter()
     spread = []
-    for each in sorted(found, key=_order):
+    for each in sorted(declared, key=_order):
         spread.append(replace(each, importance=each.importance / (1.0 + _SAME_FILE * before[each.path])))
         before[each.path] += 1
     return sorted(spread, key=_order)
@@ -202,29 +202,29 @@ def _worded(pinned: PinnedSnapshot, chosen: Sequence[Declaration]) -> list[Decla
     return worded
 
 
-def _fitted(files: Sequence[str], shown: Sequence[Declaration], max_tokens: int) -> tuple[str, int]:
+def _fitted(files: Sequence[str], declared: Sequence[Declaration], max_tokens: int) -> tuple[str, int]:
     """The text with as many of the declarations, most important first, as fit; and how many those are."""
-    low, high = 0, len(shown)
+    low, high = 0, len(declared)
     while low < high:
         middle = (low + high + 1) // 2
-        if count(_render(files, shown[:middle])) <= max_tokens:
+        if count(_render(files, declared[:middle])) <= max_tokens:
             low = middle
         else:
             high = middle - 1
-    while count(text := _render(files, shown[:low])) > max_tokens:
+    while count(text := _render(files, declared[:low])) > max_tokens:
         if not low:
             return "", 0
         low -= 1
     return text, low
 
 
-def _render(files: Sequence[str], shown: Sequence[Declaration]) -> str:
+def _render(files: Sequence[str], declared: Sequence[Declaration]) -> str:
     """How many files each folder has, then declarations by folder, file and line."""
     tops = Counter(_top(path) for path in files)
     most = sorted(tops.items(), key=lambda pair: (-pair[1], pair[0]))[:_FOLDERS]
     lines = [f"{len(files)} files: {', '.join(f'{name} {often}' for name, often in most)}"]
     folder = path = ""
-    for each in sorted(shown, key=lambda each: (PurePosixPath(each.path).parent, each.path, each.line)):
+    for each in sorted(declared, key=lambda each: (PurePosixPath(each.path).parent, each.path, each.line)):
         pure = PurePosixPath(each.path)
         if pure.parent.as_posix() != folder:
             folder = pure.parent.as_posix()

@@ -151,9 +151,9 @@ def draw(
         if resolved_group(pinned, path) and (not allowed or path in allowed)
     ]
     names: dict[str, list[tuple[int, int, str]]] = {}
-    seen: set[Position] = set()
+    drawn: set[Position] = set()
     for _ in range(n * _TRIES if files else 0):
-        if len(seen) == n:
+        if len(drawn) == n:
             return
         path = chosen.choice(files)
         if path not in names:
@@ -162,8 +162,8 @@ def draw(
             continue
         line, column, name = chosen.choice(names[path])
         position = Position(path, line, column)
-        if position not in seen:
-            seen.add(position)
+        if position not in drawn:
+            drawn.add(position)
             yield position, name
 
 

@@ -76,7 +76,7 @@ def position_in(place: WrittenPlace, name: str, text: str) -> Position | None:
 
 def words_of(line: str) -> list[tuple[int, str]]:
     """The names of a line, each with its column."""
-    return [(found.start(), found[0]) for found in _WORD.finditer(line)]
+    return [(match.start(), match[0]) for match in _WORD.finditer(line)]
 
 
 def last_name(symbol: str) -> str:

@@ -1,4 +1,4 @@
-"""What operators cost here: times noted while serving in, their medians out, kept beside the manifests.
+"""What operators cost here: times noted while serving in, their medians out, saved beside the manifests.
 
 A cost is per call, a reranker's per document. Losing a note loses nothing but precision, so writes are rare
 and no reader waits for one.
@@ -18,7 +18,7 @@ from time import perf_counter
 import msgspec
 
 FILE = "costs.json"
-_KEPT = 31  # notes of an operator: enough for a median, few enough to follow a change
+_MOST = 31  # notes of an operator: enough for a median, few enough to follow a change
 _EVERY = 50  # notes between two writes
 
 
@@ -36,7 +36,7 @@ class Costs:
 
     def note(self, operator: str, milliseconds: float) -> None:
         """Remember one cost."""
-        self._read().setdefault(operator, deque(maxlen=_KEPT)).append(round(milliseconds, 3))
+        self._read().setdefault(operator, deque(maxlen=_MOST)).append(round(milliseconds, 3))
         self._unsaved += 1
         if self._unsaved >= _EVERY:
             self.save()
@@ -63,6 +63,6 @@ class Costs:
         if self._notes is None:
             self._notes = {}
             with suppress(OSError, msgspec.DecodeError):
-                kept = msgspec.json.decode(self._path.read_bytes(), type=dict[str, list[float]])
-                self._notes = {name: deque(notes, maxlen=_KEPT) for name, notes in kept.items()}
+                saved = msgspec.json.decode(self._path.read_bytes(), type=dict[str, list[float]])
+                self._notes = {name: deque(notes, maxlen=_MOST) for name, notes in saved.items()}
         return self._notes

@@ -67,7 +67,8 @@ def base_scores(
     """The value of every unit and of every file: units lean on their file, files on their units."""
     included = included_files(view.marks, tests, allowed)
     own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * included[view.file_of]
-    files = _file_scores(view, own) + WHOLE_FILE * scores.files
+    ranks = zip(BEST_UNITS, best_units(view, own, len(BEST_UNITS)), strict=True)
+    files = sum(decay * best for decay, best in ranks) + WHOLE_FILE * scores.files
     if tests == "lower":
         factor = mark_factors()[view.marks]
         files *= factor
@@ -92,21 +93,23 @@ def included_files(marks: Array, tests: Tests, allowed: Array | None) -> Array:
     return included
 
 
-def _file_scores(view: LexicalView, own: Array) -> Array:
-    """The decayed sum of each file's best units."""
-    total = np.zeros(len(view.marks))
-    if not len(view.runs):
-        return total
-    left = own.copy()
-    owner = view.file_of[view.runs]
-    sizes = np.diff(np.r_[view.runs, len(own)])
-    for decay in BEST_UNITS:
-        best = np.maximum.reduceat(left, view.runs)
-        total[owner] += decay * best
-        holders = np.flatnonzero(left == np.repeat(best, sizes))
-        files = view.file_of[holders]
-        left[holders[np.r_[True, files[1:] != files[:-1]]]] = 0.0  # one holder a file is used up
-    return total
+def best_units(view: LexicalView, values: Array, count: int) -> list[Array]:
+    """For each file the best, second best … value of its units; values are not negative."""
+    out = []
+    left = np.array(values, np.float64)
+    owner = view.file_of[view.runs] if len(view.runs) else np.zeros(0, np.int64)
+    sizes = np.diff(np.r_[view.runs, len(left)]) if len(view.runs) else np.zeros(0, np.int64)
+    for number in range(count):
+        total = np.zeros(len(view.marks))
+        if len(view.runs):
+            best = np.maximum.reduceat(left, view.runs)
+            total[owner] = np.maximum(best, 0.0)
+            if number + 1 < count:
+                holders = np.flatnonzero(left == np.repeat(best, sizes))
+                files = view.file_of[holders]
+                left[holders[np.r_[True, files[1:] != files[:-1]]]] = 0.0  # one holder a file is used up
+        out.append(total)
+    return out
 
 
 @cache

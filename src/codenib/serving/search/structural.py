@@ -39,16 +39,16 @@ _ASKED: dict[str, tuple[Direction, tuple[EdgeKind, ...]]] = {
 
 def expand(pinned: PinnedSnapshot, pool: Sequence[Evidence], asked: Structural | None) -> list[Evidence]:
     """Route D: what the question asks of its subject, then each seed followed by what is new around it."""
-    found: dict[tuple[str, int], Evidence] = {}
+    units: dict[tuple[str, int], Evidence] = {}
     for item in _answering(pinned, asked):
-        found.setdefault((item.path, item.start_line), item)
+        units.setdefault((item.path, item.start_line), item)
     for seed in pool[:SEEDS]:
-        found.setdefault((seed.path, seed.start_line), seed)
+        units.setdefault((seed.path, seed.start_line), seed)
         for item in neighbours_of(pinned, seed):
-            found.setdefault((item.path, item.start_line), item)
+            units.setdefault((item.path, item.start_line), item)
     for item in pool[SEEDS:]:
-        found.setdefault((item.path, item.start_line), item)
-    return list(found.values())
+        units.setdefault((item.path, item.start_line), item)
+    return list(units.values())
 
 
 def fuse_neighbours(
@@ -82,14 +82,14 @@ def neighbours_of(pinned: PinnedSnapshot, seed: Evidence) -> list[Evidence]:
             other = edge.source if direction == "in" else edge.to
             if other >= view.nodes_at and other != node:
                 often[other] = often.get(other, 0) + edge.often
-    found: dict[tuple[str, int], Evidence] = {}
+    units: dict[tuple[str, int], Evidence] = {}
     for other in sorted(often, key=lambda each: (-often[each], -float(view.importance[each]), each)):
         item = _unit_of(pinned, other)
         if item is not None and (item.path, item.start_line) != (seed.path, seed.start_line):
-            found.setdefault((item.path, item.start_line), item)
-            if len(found) == NEIGHBOURS:
+            units.setdefault((item.path, item.start_line), item)
+            if len(units) == NEIGHBOURS:
                 break
-    return list(found.values())
+    return list(units.values())
 
 
 def _answering(pinned: PinnedSnapshot, asked: Structural | None) -> Iterator[Evidence]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class AuditReport:
-    """What an audit of the graph found. `repaired`: the graph was built again because files differed."""
+    """Which files an audit of the graph compared. `repaired`: some differed, so the graph was built again."""
 
     snapshot: str
     groups: tuple[Audited, ...]
@@ -56,7 +56,7 @@ class Maintenance:
         return self._publish(request)
 
     def import_scip(self, file: str | Path) -> Outcome:
-        """Take the facts of the files as they are now from a SCIP index that was made elsewhere."""
+        """Take the facts of the files as they are now from a SCIP index that was built elsewhere."""
         snapshot = self._compiler.take()
         self._compiler.graph.import_scip(Path(file), snapshot)
         return self._publish(IndexRequest((ViewKind.GRAPH,)))

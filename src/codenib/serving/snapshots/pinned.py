@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 
 
 class PinnedSnapshot:
-    """The views of one manifest, opened when first asked for and kept, whatever is published later."""
+    """The views of one manifest: opened when first asked for, and open whatever is published later."""
 
     def __init__(
         self,
@@ -68,7 +68,7 @@ class PinnedSnapshot:
 
     def pin(self, kind: ViewKind | None) -> None:
         """Read the file list and map the view now: once open, no writer can take them away."""
-        self.files  # noqa: B018 - kept by cached_property
+        self.files  # noqa: B018 - cached
         if kind is not None:
             self.open(VIEWS[kind])
 
@@ -139,17 +139,17 @@ class PinnedSnapshot:
     def texts(self, paths: Sequence[str]) -> list[str]:
         """The text of each path."""
         digests = {path: self._file(path).digest for path in paths}
-        found = {digest: _RECENT.get(digest) for digest in digests.values()}
-        unread = [digest for digest, text in found.items() if text is None]
+        by_digest = {digest: _RECENT.get(digest) for digest in digests.values()}
+        unread = [digest for digest, text in by_digest.items() if text is None]
         if unread:
             with closing(self._source.open()) as blobs:
                 for digest, data in zip(unread, blobs.read(unread), strict=True):
-                    found[digest] = (
+                    by_digest[digest] = (
                         None if data is None else _RECENT.put(digest, data.decode("utf-8", "replace"))
                     )
         texts = []
         for path in paths:
-            text = found[digests[path]]
+            text = by_digest[digests[path]]
             if text is None:
                 raise StateError(f"the content of {path} is gone from the repository", hint="codenib update")
             texts.append(text)

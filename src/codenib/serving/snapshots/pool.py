@@ -30,7 +30,7 @@ _RECHECK_WATCHED_S = 5.0
 # Only a question for slow views waits for them. The history is not among them: edits leave it as it is, and a
 # commit costs 0.15 s (Django). At a revision it may have to read thousands of older commits.
 _SLOW_AT_A_REVISION = tuple(kind for kind, view in VIEWS.items() if view.slow or view.follows_commits)
-# How long a question that needs a slow view waits for the process that keeps it, before it makes its own.
+# How long a question that needs a slow view waits for the process that maintains it, before building it here.
 _PATIENCE_S = 100.0
 _POLL_S = 0.02
 _REVISIONS = 4  # opened at once; the oldest goes
@@ -81,7 +81,7 @@ class SnapshotPool:
         self._worktree = compiler.repository.worktree_key
         self._pinned: dict[tuple[str, bool], PinnedSnapshot] = {}  # by snapshot and whether it may be stale
         self._recent: dict[str | None, _Look] = {}  # by revision
-        self.is_maintainer = False  # whether this is of the process that keeps the slow views
+        self.is_maintainer = False  # whether this process is the one that maintains the slow views
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
 
@@ -109,11 +109,11 @@ class SnapshotPool:
         return pinned, describe_refresh(outcome)
 
     def maintained_elsewhere(self) -> bool:
-        """Whether another process keeps the slow views of this worktree, with engines that are up."""
+        """Whether another process maintains the slow views of this worktree, with engines that are up."""
         return not self.is_maintainer and self._store.has_keeper(self._worktree)
 
     def await_maintainer(self, views: Sequence[ViewKind]) -> None:
-        """Give the process that keeps the slow ones of these time to bring them to the files as they are."""
+        """Give the process that maintains the slow views time to bring these up to the files as they are."""
         slow = [kind for kind in views if kind in SLOW_VIEWS]
         if slow and self.maintained_elsewhere():
             snapshot = self._compiler.take()
@@ -154,7 +154,7 @@ class SnapshotPool:
         return None
 
     def _awaited(self, snapshot: SourceSnapshot, kind: ViewKind, patience_s: float) -> RepoManifest | None:
-        """The manifest with a fresh `kind`, waiting for who keeps it; None when it failed or takes longer."""
+        """The manifest with a fresh `kind`, after waiting for its maintainer; None when that fails."""
         deadline = time.monotonic() + patience_s
         while (manifest := self._compiler.current(snapshot, [kind])) is None:
             known = self._store.manifest(snapshot.id)
@@ -166,7 +166,7 @@ class SnapshotPool:
         return manifest
 
     def _recently(self, at: str | None) -> PinnedSnapshot | None:
-        """What the last look found, when it still holds."""
+        """The snapshot of the last look at the files, when that is still recent enough."""
         look = self._recent.get(at)
         if look is None:
             return None
@@ -215,7 +215,7 @@ class SnapshotPool:
         return tuple(kind for kind in self._records_of_head() if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
 
     def left_for_later(self, views: Sequence[ViewKind]) -> dict[ViewKind, ViewRecord]:
-        """The slow views of this worktree that are not among `views`: kept in mind, not brought up."""
+        """The slow views of this worktree that are not among `views`: recorded as stale, not brought up."""
         with suppress(StateError):  # an unreadable manifest is in nobody's way
             records = self._records_of_head()
             return {kind: records[kind] for kind in SLOW_VIEWS if kind in records and kind not in views}

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from codenib.core.source import Level, Mark
 from codenib.planner.signals import Signals
 from codenib.serving.search.learned.names import Names, agreement, stem
+from codenib.serving.search.order import best_units
 from codenib.units.tokens import term_hash, terms_of
 from codenib.views.history.read import HistoryView
 from codenib.views.lexical.read import LexicalView, Scores
@@ -106,20 +107,20 @@ class Features:
 
     def _looked_up(self) -> Array:
         """Units and files that the query names outright: rare names, frames of traces."""
-        found: list[Array] = [np.zeros(0, np.int64)]
+        named: list[Array] = [np.zeros(0, np.int64)]
         for name in (*self.scores.signals.identifiers, *self.scores.signals.dotted):
             units = self.scores.names.units(re.split(r"\W+", name)[-1])
             if len(units) <= 8:
-                found.append(units)
-        return np.unique(np.concatenate(found))
+                named.append(units)
+        return np.unique(np.concatenate(named))
 
     def _frames_by_file(self) -> dict[int, list[tuple[int, int, str]]]:
         """For each file that a trace names: (order, line, function) of its frames."""
-        found: dict[int, list[tuple[int, int, str]]] = {}
+        by_file: dict[int, list[tuple[int, int, str]]] = {}
         for order, frame in enumerate(self.scores.signals.frames):
             for file in self.scores.names.files(frame.path)[:3]:
-                found.setdefault(file, []).append((order, frame.line, frame.function))
-        return found
+                by_file.setdefault(file, []).append((order, frame.line, frame.function))
+        return by_file
 
     def files(self) -> Candidates:
         """The rows of the candidate files."""
@@ -130,16 +131,16 @@ class Features:
         def put(name: str, values: Array | float) -> None:
             out[:, column[name]] = values
 
-        best = _best_units(view, scores.full.units, 3)
+        best = best_units(view, scores.full.units, 3)
         put("base", _ratio(scores.files)[numbers])
         put("rank", np.log1p(np.arange(len(numbers))))
         put("whole", _ratio(scores.full.files)[numbers])
         for name, values in zip(("best", "second", "third"), best, strict=True):
             put(name, values[numbers] / (float(best[0].max()) or 1.0))
-        put("title", _ratio(_best_units(view, scores.title.units, 1)[0])[numbers])
-        put("names", _ratio(_best_units(view, scores.named.units, 1)[0])[numbers])
+        put("title", _ratio(best_units(view, scores.title.units, 1)[0])[numbers])
+        put("names", _ratio(best_units(view, scores.named.units, 1)[0])[numbers])
         for name, near in (("near", scores.near), ("near_title", scores.near_title)):
-            two = [np.full(len(view.marks), np.nan)] * 2 if near is None else _best_units(view, near, 2)
+            two = [np.full(len(view.marks), np.nan)] * 2 if near is None else best_units(view, near, 2)
             put(name, two[0][numbers])
             if name == "near":
                 put("near2", two[1][numbers])
@@ -185,7 +186,7 @@ class Features:
         put("names", _ratio(scores.named.units)[numbers])
         put("near", np.nan if scores.near is None else scores.near[numbers])
         put("near_title", np.nan if scores.near_title is None else scores.near_title[numbers])
-        best = _best_units(view, scores.units, 1)[0]
+        best = best_units(view, scores.units, 1)[0]
         put("in_file", scores.units[numbers] / np.maximum(best[files], 1e-9))
         put("rank_in_file", np.log1p(_rank_within(files)))
         leaf, owner = names.leaf[numbers], names.owner[numbers]
@@ -297,13 +298,13 @@ class Features:
         leaf = self.scores.names.leaf[self.unit_numbers]
         counts = np.zeros(len(leaf))
         top = np.sort(self._top)
-        seen: dict[int, int] = {}
+        mentions: dict[int, int] = {}
         for row, number in enumerate(leaf.tolist()):
             if number < 0:
                 continue
-            if number not in seen:
-                seen[number] = int(_among(top, self._holders(self.scores.names.leaves[number])).sum())
-            counts[row] = seen[number] * self._rarity[number]
+            if number not in mentions:
+                mentions[number] = int(_among(top, self._holders(self.scores.names.leaves[number])).sum())
+            counts[row] = mentions[number] * self._rarity[number]
         return np.log1p(counts)
 
     def _mentioned_by_file(self) -> Array:
@@ -326,10 +327,10 @@ class Features:
 
 def _top(scores: Array, count: int, also: Array) -> Array:
     """The numbers of the best `count` scores above zero, best first, then those of `also` not among them."""
-    found = np.flatnonzero(scores > 0)
-    if len(found) > count:
-        found = found[np.argpartition(-scores[found], count - 1)[:count]]
-    ordered = found[np.lexsort((found, -scores[found]))]
+    best = np.flatnonzero(scores > 0)
+    if len(best) > count:
+        best = best[np.argpartition(-scores[best], count - 1)[:count]]
+    ordered = best[np.lexsort((best, -scores[best]))]
     more = np.setdiff1d(also, ordered)
     return np.concatenate([ordered, more[np.lexsort((more, -scores[more]))]])
 
@@ -338,8 +339,8 @@ def _among(wanted: Array, ordered: Array) -> Array:
     """Which of some numbers are in a sorted list."""
     if not len(ordered):
         return np.zeros(len(wanted), bool)
-    found: Array = ordered[np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)] == wanted
-    return found
+    equal: Array = ordered[np.minimum(np.searchsorted(ordered, wanted), len(ordered) - 1)] == wanted
+    return equal
 
 
 def _ratio(values: Array) -> Array:
@@ -350,28 +351,9 @@ def _ratio(values: Array) -> Array:
 
 def _rank_within(files: Array) -> Array:
     """For a list in order: how many of the same file came before."""
-    seen: dict[int, int] = {}
+    before: dict[int, int] = {}
     ranks = []
     for file in files.tolist():
-        ranks.append(seen.get(file, 0))
-        seen[file] = ranks[-1] + 1
+        ranks.append(before.get(file, 0))
+        before[file] = ranks[-1] + 1
     return np.array(ranks, np.float64)
-
-
-def _best_units(view: LexicalView, values: Array, count: int) -> list[Array]:
-    """For each file the best, second best … value of its units."""
-    out = []
-    left = np.array(values, np.float64)
-    owner = view.file_of[view.runs] if len(view.runs) else np.zeros(0, np.int64)
-    sizes = np.diff(np.r_[view.runs, len(left)]) if len(view.runs) else np.zeros(0, np.int64)
-    for number in range(count):
-        total = np.zeros(len(view.marks))
-        if len(view.runs):
-            best = np.maximum.reduceat(left, view.runs)
-            total[owner] = np.maximum(best, 0.0)
-            if number + 1 < count:
-                holders = np.flatnonzero(left == np.repeat(best, sizes))
-                files = view.file_of[holders]
-                left[holders[np.r_[True, files[1:] != files[:-1]]]] = 0.0
-        out.append(total)
-    return out

@@ -38,8 +38,8 @@ class Names:
         self.counts = np.bincount(live[live >= 0], minlength=len(self.leaves))
         self._order = np.argsort(self.leaf, kind="stable")
         self._sorted = self.leaf[self._order]
-        held = set(view.file_of[view.live].tolist())
-        self._files = {path: number for number, path in enumerate(view.paths) if number in held}
+        live_files = set(view.file_of[view.live].tolist())
+        self._files = {path: number for number, path in enumerate(view.paths) if number in live_files}
         self.stems: dict[str, list[int]] = {}
         for path, number in self._files.items():
             self.stems.setdefault(stem(path), []).append(number)
@@ -54,17 +54,17 @@ class Names:
         if number == NOBODY:
             return self._order[:0]
         first, last = np.searchsorted(self._sorted, [number, number + 1])
-        found = self._order[first:last]
-        return found[self._view.live[found]]
+        units = self._order[first:last]
+        return units[self._view.live[units]]
 
     def files(self, path: str) -> list[int]:
         """The files that a path in a text may mean: those that end like it, the longest agreement first."""
         wanted = path.lower().split("/")
-        found = [
+        agreeing = [
             (agreement(wanted, self._view.paths[number]), number) for number in self.stems.get(stem(path), ())
         ]
-        best = max((length for length, _ in found), default=0)
-        return [number for length, number in found if length == best and best > 0]
+        best = max((length for length, _ in agreeing), default=0)
+        return [number for length, number in agreeing if length == best and best > 0]
 
     def lines(self, path: str) -> int:
         """How many lines a file has, as far as units reach."""
@@ -79,8 +79,8 @@ class Names:
         view = self._view
         first, last = np.searchsorted(view.file_of, [file, file + 1])
         inside = (view.starts[first:last] <= line) & (view.ends[first:last] >= line)
-        found = np.flatnonzero(inside)
-        return int(first + found[-1]) if len(found) else None
+        units = np.flatnonzero(inside)
+        return int(first + units[-1]) if len(units) else None
 
     def _pair(self, symbol: str) -> tuple[int, int]:
         names = [part for part in _SPLIT.split(symbol) if _PLAIN.fullmatch(part)]

@@ -69,14 +69,14 @@ class ListwiseReranker:
         """Each document's place from the back, divided by their number: 1 for the best."""
         order = list(range(len(documents)))
         for start, end in windows(len(documents)):
-            seen = order[start:end]
-            placed = self._ask(query, [documents[row] for row in seen])
-            order[start:end] = [seen[row] for row in placed]
+            window = order[start:end]
+            placed = self._ask(query, [documents[row] for row in window])
+            order[start:end] = [window[row] for row in placed]
         total = len(order)
-        found = [0.0] * total
+        scores = [0.0] * total
         for place, row in enumerate(order):
-            found[row] = (total - place) / total
-        return found
+            scores[row] = (total - place) / total
+        return scores
 
     def _ask(self, query: str, documents: Sequence[str]) -> list[int]:
         if len(documents) < 2:
@@ -107,15 +107,15 @@ def windows(total: int) -> list[tuple[int, int]]:
     >>> windows(35)
     [(15, 35), (5, 25), (0, 15)]
     """
-    found = []
+    windows = []
     end = total
     while end > 0:
         start = max(0, end - WINDOW)
-        found.append((start, end))
+        windows.append((start, end))
         if start == 0:
             break
         end -= STEP
-    return found
+    return windows
 
 
 def numbered(query: str, documents: Sequence[str]) -> str:
