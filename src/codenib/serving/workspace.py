@@ -61,6 +61,7 @@ class Workspace:
         manifest: RepoManifest | None = None,
     ) -> None:
         repository = locate(Path(path))
+        self.name = repository.name
         self.root = repository.root  # of the worktree, the bare repository or the folder
         self.is_bare = repository.kind == "bare"  # without a worktree, answers are for HEAD
         self._compiler = IndexCompiler(

@@ -40,5 +40,5 @@ def test_searches_measure_and_plans_use_what_was_measured(shop: GitRepo) -> None
         workspace.search("currency")
     with Workspace(shop.path) as workspace:
         assert workspace.searcher.costs.medians()["lexical"] > 0
-        planned = workspace.searcher.plan(SearchRequest("currency"))
+        planned = workspace.searcher.explain(SearchRequest("currency")).plan
         assert planned.estimate_ms == round(workspace.searcher.costs.medians()["lexical"], 1)

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 import click
 
 from codenib.core.requests import SnapshotRequest
-from codenib.planner.plan import FUSIONS, ROUTES
+from codenib.serving.choices import FUSIONS, ROUTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

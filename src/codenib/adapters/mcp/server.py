@@ -19,8 +19,7 @@ from codenib import __version__
 from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
-from codenib.adapters.mcp.tools.default import DEFAULT_TOOLS, Call, McpTool
-from codenib.adapters.mcp.tools.extended import ALL_TOOLS
+from codenib.adapters.mcp.tools.catalogue import ALL_TOOLS, DEFAULT_TOOLS
 from codenib.adapters.mcp.tools.replies import (
     FACTS_KEY,
     STRUCTURED_KEY,
@@ -29,6 +28,7 @@ from codenib.adapters.mcp.tools.replies import (
     failure,
     render,
 )
+from codenib.adapters.mcp.tools.tool import Call, McpTool
 from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.views import ViewKind
 

@@ -13,14 +13,11 @@ from typing import Literal
 
 import msgspec
 
-from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import CodenibError, StateError
 from codenib.core.views import RepoManifest, ViewKind
-from codenib.manifest.store import Store
+from codenib.serving.choices import DEFAULT_VIEWS
 from codenib.serving.snapshots.events import FileEvents
 from codenib.serving.workspace import Workspace
-from codenib.snapshot.repository import locate
 
 State = Literal["starting", "indexing", "ready", "failed"]
 _WORKSPACES = 3  # one is enough for one client; each further keeps its own file list
@@ -46,10 +43,10 @@ class ServerContext:
     """
 
     def __init__(self, path: str | Path, *, name: str = "") -> None:
-        self.repository = locate(Path(path))
-        self.name = name or self.repository.name
-        self.store = Store(self.repository.key)
-        self.events = FileEvents(self.repository)
+        self._observer = Workspace(path)  # asks what is published; it answers no question, so it has no views
+        self.root = self._observer.root
+        self.name = name or self._observer.name
+        self.events = FileEvents.of(self.root)
         self.state: State = "starting"
         self.work = Work("starting")
         self._error: CodenibError | None = None
@@ -60,10 +57,6 @@ class ServerContext:
         self._child: subprocess.Popen[bytes] | None = None
         self._updater: subprocess.Popen[bytes] | None = None
         self._closing = False
-
-    @property
-    def root(self) -> Path:
-        return self.repository.root
 
     def start(self) -> None:
         """Begin to watch and to index, beside everything else."""
@@ -80,13 +73,12 @@ class ServerContext:
         self.events.close()
         with self._condition:
             free, self._free = self._free, []
-        for workspace in free:
+        for workspace in (*free, self._observer):
             workspace.close()
 
     def manifest(self) -> RepoManifest | None:
         """What was last published for this worktree."""
-        head = self.store.head(self.repository.worktree_key)
-        return self.store.manifest(head) if head else None
+        return self._observer.maintenance.published()
 
     def require(self, kind: ViewKind) -> None:
         """Raise when view `kind` was never built: a question does not build views that nobody asked for."""
@@ -136,7 +128,7 @@ class ServerContext:
 
     def follow_edits(self) -> None:
         """Start the process that updates the graph after each edit, once there is a graph."""
-        if self._updater is not None or self._closing or self.repository.kind == "bare":
+        if self._updater is not None or self._closing or self._observer.is_bare:
             return
         manifest = self.manifest()
         if manifest is not None and ViewKind.GRAPH in manifest.views:
@@ -157,10 +149,9 @@ class ServerContext:
 
     def _prepare(self) -> None:
         try:
-            if self.repository.kind != "bare":
+            if not self._observer.is_bare:
                 self.events.start()
-            compiler = IndexCompiler(self.repository, self.store)
-            if compiler.current(compiler.take(), DEFAULT_VIEWS) is None:
+            if not self._observer.maintenance.is_current():
                 self.state = "indexing"
                 self._index()
             self.work = Work()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import time
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -25,6 +27,15 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.snapshots.pool import Snapshots
 
 RERANKER_PACKAGES = ("codenib_reranker", "onnxruntime", "tokenizers")
+
+
+@dataclass(frozen=True, slots=True)
+class PlanExplanation:
+    """A plan with what it was made from: the query's signals, and milliseconds as measured here."""
+
+    plan: Plan
+    signals: Signals
+    costs_ms: Mapping[str, float]
 
 
 class Searcher:
@@ -67,11 +78,11 @@ class Searcher:
             refreshed=refreshed,
         )
 
-    def plan(self, request: SearchRequest) -> Plan:
+    def explain(self, request: SearchRequest) -> PlanExplanation:
         """What `search` would do for a request, and why."""
-        signals = _signals(request)
+        signals, costs = _signals(request), self.costs.medians()
         pinned, _ = self._pin(request)
-        return make_plan(request, signals, _capabilities(pinned), self.costs.medians())
+        return PlanExplanation(make_plan(request, signals, _capabilities(pinned), costs), signals, costs)
 
     def regex(self, request: RegexRequest) -> RegexAnswer:
         """Lines that match a pattern, in path order."""

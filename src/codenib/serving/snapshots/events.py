@@ -17,7 +17,7 @@ from pathlib import Path
 
 from codenib.core.errors import CodenibError
 from codenib.snapshot import git
-from codenib.snapshot.repository import Repository
+from codenib.snapshot.repository import Repository, locate
 
 _MODIFY, _ATTRIB, _CLOSE_WRITE = 0x2, 0x4, 0x8
 _MOVED_FROM, _MOVED_TO, _CREATE, _DELETE, _DELETE_SELF = 0x40, 0x80, 0x100, 0x200, 0x400
@@ -33,6 +33,11 @@ _GIT_FILES = frozenset(("HEAD", "index", "packed-refs", "exclude", "config", "sp
 
 class FileEvents:
     """The changes of one worktree, its ignored and nested folders left out."""
+
+    @classmethod
+    def of(cls, path: Path) -> FileEvents:
+        """The changes of the worktree that `path` is in."""
+        return cls(locate(path))
 
     def __init__(self, repository: Repository) -> None:
         self._repository = repository

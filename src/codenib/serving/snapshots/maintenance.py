@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.outcome import Outcome
-from codenib.compiler.registry import SLOW_VIEWS
+from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
 from codenib.core.errors import InputError
 from codenib.core.requests import IndexRequest
-from codenib.core.views import ViewKind
+from codenib.core.views import RepoManifest, ViewKind
 from codenib.serving.snapshots.pool import SnapshotPool
 
 if TYPE_CHECKING:
@@ -54,6 +54,15 @@ class Maintenance:
         if any(choice):
             raise InputError("an embedder is for the dense view", hint="codenib index --views dense")
         return self._publish(request)
+
+    def published(self) -> RepoManifest | None:
+        """What was last published for this worktree; None when it was never indexed."""
+        head = self._compiler.store.head(self._compiler.repository.worktree_key)
+        return self._compiler.store.manifest(head) if head else None
+
+    def is_current(self, views: Sequence[ViewKind] = DEFAULT_VIEWS) -> bool:
+        """Whether these views are published for the files as they are now."""
+        return self._compiler.current(self._compiler.take(), views) is not None
 
     def import_scip(self, file: str | Path) -> Outcome:
         """Take the facts of the files as they are now from a SCIP index that was built elsewhere."""

@@ -12,20 +12,20 @@ from codenib.adapters.cli.explain import print_update
 from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
 from codenib.adapters.cli.output import human_size, opened, print_json
 from codenib.compiler.outcome import Outcome
-from codenib.compiler.registry import DEFAULT_VIEWS, parse_views
 from codenib.core.errors import InputError
 from codenib.core.views import Status, ViewKind
+from codenib.serving.choices import DEFAULT_VIEWS, DOCUMENT_LEVELS, FAMILIES, parse_views
+from codenib.serving.installation import collect_garbage
 from codenib.serving.snapshots.status import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
-from codenib.views.dense.profile import LEVELS, Family
 from codenib.views.graph.maintenance.update import GraphUpdate
 
 
 @click.command()
 @click.option("--rebuild", is_flag=True, help="Forget what is published for this repository and build anew.")
 @click.option("--embedder", metavar="SPEC", help="What embeds the dense view's documents (default: static).")
-@click.option("--family", type=click.Choice(list(Family)), help="How the dense view's vectors are organised.")
-@click.option("--documents", type=click.Choice([level.name for level in LEVELS]), help="What is embedded.")
+@click.option("--family", type=click.Choice(FAMILIES), help="How the dense view's vectors are organised.")
+@click.option("--documents", type=click.Choice(DOCUMENT_LEVELS), help="What is embedded.")
 @click.option(
     "--trust/--no-trust",
     default=None,
@@ -248,9 +248,7 @@ def _verify_sample(repository: str, sample: int, json_output: bool) -> None:
 @as_json
 def gc(keep: int, json_output: bool) -> None:
     """Drop old snapshots, and the artifacts, records and blobs that no kept snapshot reaches."""
-    from codenib.compiler.collect import collect
-
-    report = collect(keep=keep)
+    report = collect_garbage(keep=keep)
     if json_output:
         print_json(report)
         return

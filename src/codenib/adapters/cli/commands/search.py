@@ -21,7 +21,6 @@ from codenib.adapters.cli.output import numbered, opened, print_json, say
 from codenib.core.answers import Answer, Evidence, LineMatch, RegexAnswer
 from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest
-from codenib.planner.signals import read_signals
 from codenib.serving.navigation.positions import parse_place
 from codenib.serving.workspace import Workspace
 
@@ -114,10 +113,9 @@ def plan(
             query, k=k, route=route, budget=budget, fusion=fusion, reranker=reranker, cut=cut, expand=expand,
             snapshot=asked_snapshot(at, no_refresh),
         )  # fmt: skip
-        chosen = workspace.searcher.plan(request)
-        costs = workspace.searcher.costs.medians()
+        explained = workspace.searcher.explain(request)
         progress.close()
-    signals = read_signals(query)
+    chosen, signals, costs = explained.plan, explained.signals, explained.costs_ms
     if json_output:
         print_json({"plan": chosen, "letter": chosen.route.letter, "signals": signals, "costs_ms": costs})
         return

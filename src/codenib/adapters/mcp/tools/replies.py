@@ -22,6 +22,7 @@ from codenib.serving.context.tokens import count
 FACTS_KEY = "codenib/reply"
 STRUCTURED_KEY = "codenib/structured"
 LEAST_TOKENS = 50
+_WIDEST = 200  # characters of a source line in a list
 _LEAST_FACTS = ("total", "truncated")
 
 
@@ -124,7 +125,7 @@ def snapshot_facts(ref: SnapshotRef, refreshed: str = "") -> dict[str, Any]:
     }
 
 
-def shown_snapshot(ref: SnapshotRef) -> str:
+def describe_snapshot(ref: SnapshotRef) -> str:
     """`03988c5+edits`, as the head line says it."""
     return f"{(ref.commit or ref.id)[:7]}{'+edits' if ref.dirty else ''}{' (stale)' if ref.stale else ''}"
 
@@ -151,3 +152,8 @@ def numbered(text: str, first: int) -> list[str]:
     return [
         f"{number} {line}" if line else f"{number}" for number, line in enumerate(text.split("\n"), first)
     ]
+
+
+def shorten(line: str) -> str:
+    """A line of source as a list shows it."""
+    return line if len(line) <= _WIDEST else f"{line[:_WIDEST]}…"

@@ -78,8 +78,7 @@ class EarlyAnswers:
         return None
 
     def _tools(self) -> list[dict[str, Any]]:
-        from codenib.adapters.mcp.tools.default import DEFAULT_TOOLS
-        from codenib.adapters.mcp.tools.extended import ALL_TOOLS
+        from codenib.adapters.mcp.tools.catalogue import ALL_TOOLS, DEFAULT_TOOLS
 
         return [
             {

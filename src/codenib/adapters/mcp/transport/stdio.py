@@ -63,7 +63,7 @@ def _run(
 
 def _load() -> None:
     """Import what will be needed; first what the early answers say."""
-    for name in ("tools.extended", "server"):
+    for name in ("tools.catalogue", "server"):
         import_module(f"codenib.adapters.mcp.{name}")
 
 

@@ -1,0 +1,132 @@
+"""Every tool, as data: what a model is told, which arguments it takes, and what answers.
+
+`DEFAULT_TOOLS` are those that every client gets; `ALL_TOOLS` are the paper's whole surface (`--tools all`).
+"""
+
+from __future__ import annotations
+
+from codenib.adapters.mcp.tools.arguments import Parameter
+from codenib.adapters.mcp.tools.files import history, read
+from codenib.adapters.mcp.tools.navigate import callees, callers, definition, dependencies, references, route
+from codenib.adapters.mcp.tools.replies import LEAST_TOKENS
+from codenib.adapters.mcp.tools.search import (
+    explore,
+    map,
+    search,
+    search_bm25,
+    search_regex,
+    search_semantic,
+    search_zoekt,
+)
+from codenib.adapters.mcp.tools.status import get_manifest, status
+from codenib.adapters.mcp.tools.tool import McpTool
+from codenib.core.views import ViewKind
+
+
+def budget(default: int) -> Parameter:
+    """The argument that every tool has."""
+    return Parameter("max_tokens", "integer", "limit of the reply", default, least=LEAST_TOKENS, most=100_000)
+
+
+QUERY = Parameter("query", "string", required=True)
+K = Parameter("k", "integer", "how many results", 10, least=1, most=200)
+PATHS = Parameter("paths", "strings", "only these globs, e.g. src/**; !glob excludes")
+WHERE = (
+    Parameter("name", "string", "the symbol, e.g. parse or Cart.total"),
+    Parameter("path", "string", "a file that has the name"),
+    Parameter("line", "integer", "where in that file (1-based); near is enough", least=1),
+)
+_DEPTH = Parameter("depth", "integer", "steps", 1, least=1, most=5)
+_MANY = Parameter("k", "integer", "how many", 50, least=1, most=500)
+_PATTERN = (
+    Parameter("pattern", "string", "a regular expression", required=True),
+    Parameter("ignore_case", "boolean", default=False),
+    Parameter("k", "integer", "how many lines", 100, least=1, most=2000),
+    PATHS,
+    budget(2000),
+)
+_AROUND = (*WHERE, _DEPTH, _MANY, budget(2000))
+_GRAPH = ViewKind.GRAPH
+
+DEFAULT_TOOLS = (
+    McpTool(
+        "explore",
+        "Start here. Answers a question about this repository (words, an error, an issue's text) with the"
+        " most relevant code, within max_tokens.",
+        (QUERY, PATHS, budget(4000)),
+        explore,
+    ),
+    McpTool(
+        "search",
+        "Ranked functions, classes and sections that match words or identifiers: place and declaration."
+        " With regex=true: exact lines that match a pattern.",
+        (QUERY, Parameter("regex", "boolean", default=False), K, PATHS, budget(2000)),
+        search,
+    ),
+    McpTool(
+        "definition",
+        "Where a name is declared, with its code. Give name, or path and line with the name on it.",
+        (*WHERE, budget(2000)),
+        definition,
+        navigates=True,
+    ),
+    McpTool(
+        "references",
+        "Every use of a name. Give name, or path and line with the name on it.",
+        (*WHERE, Parameter("k", "integer", "how many places", 100, least=1, most=2000), budget(2000)),
+        references,
+        navigates=True,
+    ),
+    McpTool(
+        "read",
+        "A file of the repository, or lines start to end (1-based), as it is now.",
+        (
+            Parameter("path", "string", required=True),
+            Parameter("start", "integer", least=1),
+            Parameter("end", "integer", least=1),
+            budget(6000),
+        ),
+        read,
+        waits=False,
+    ),
+    McpTool("status", "What is indexed and ready, and how fresh.", (budget(500),), status, waits=False),
+)
+
+MORE_TOOLS = (
+    McpTool("search_semantic", "Units by meaning.", (QUERY, K, PATHS, budget(2000)), search_semantic,
+         needs=ViewKind.DENSE),
+    McpTool("search_bm25", "Units by shared words (BM25).", (QUERY, K, PATHS, budget(2000)), search_bm25),
+    McpTool("search_regex", "Exact lines, as a scan of every file would find them.", _PATTERN, search_regex),
+    McpTool("search_zoekt", "The same by zoekt.", _PATTERN, search_zoekt, needs=ViewKind.ZOEKT),
+    McpTool(
+        "dependencies",
+        "What a symbol or file uses (out) and what uses it (in).",
+        (*WHERE, Parameter("direction", "string", default="both", choices=("in", "out", "both")), _DEPTH,
+         _MANY, budget(2000)),
+        dependencies, navigates=True, needs=_GRAPH,
+    ),
+    McpTool("callers", "What calls a function.", _AROUND, callers, navigates=True, needs=_GRAPH),
+    McpTool("callees", "What a function calls.", _AROUND, callees, navigates=True, needs=_GRAPH),
+    McpTool(
+        "route",
+        "An ordered list of places to look at, and why: for a query, for symbols, or the shortest chain of"
+        " uses between two symbols.",
+        (Parameter("query", "string"), Parameter("symbols", "strings"),
+         Parameter("k", "integer", "how many", 20, least=1, most=200), budget(1500)),
+        route, navigates=True,
+    ),
+    McpTool(
+        "history",
+        "Who changed a file or lines of it, when and why.",
+        (Parameter("path", "string", required=True), Parameter("start", "integer", least=1),
+         Parameter("end", "integer", least=1), Parameter("k", "integer", "how many", 20, least=1, most=500),
+         budget(1500)),
+        history, needs=ViewKind.HISTORY,
+    ),
+    McpTool("map", "Folders, files and their most important declarations.",
+         (Parameter("query", "string", "prefer what this is about"), budget(1000)), map),
+    McpTool("get_manifest", "Which views exist, of which profile.", (budget(4000),), get_manifest,
+         waits=False),
+)  # fmt: skip  # fmt: skip
+
+ALL_TOOLS = (*DEFAULT_TOOLS, *MORE_TOOLS)

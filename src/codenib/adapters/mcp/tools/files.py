@@ -1,0 +1,64 @@
+"""Tools over files: read and history. A call's arguments in, a reply out."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from codenib.adapters.mcp.tools.replies import (
+    ToolReply,
+    counted,
+    describe_snapshot,
+    head_line,
+    numbered,
+    snapshot_facts,
+)
+from codenib.adapters.mcp.tools.tool import Call
+from codenib.core.requests import HistoryRequest
+
+
+def read(call: Call) -> ToolReply:
+    """Lines of a file, numbered."""
+    passage = call.workspace.read(call["path"], call["start"], call["end"])
+    lines = numbered(passage.text, passage.start_line) if passage.text or passage.lines else []
+    span = f"{passage.path}:{passage.start_line}-{passage.end_line}"
+    head = head_line(span, f"{passage.lines:,} lines", describe_snapshot(passage.snapshot))
+    facts = {
+        **snapshot_facts(passage.snapshot),
+        "provider": "snapshot",
+        "total": passage.lines,
+        "shown": len(lines),
+        "truncated": len(lines) < passage.lines,
+        "places": [{"path": passage.path, "line": passage.start_line, "end_line": passage.end_line}],
+    }
+    return ToolReply(head, lines, facts, "raise max_tokens, or give start and end")
+
+
+def history(call: Call) -> ToolReply:
+    """Commits that changed a file or lines of it, newest first."""
+    request = HistoryRequest(call["path"], call["start"], call["end"], call["k"])
+    answer = call.workspace.navigator.history(request)
+    entries = [
+        f"{touch.commit[:9]} {_day(touch.authored)} {touch.author}: {touch.subject}" for touch in answer.items
+    ]
+    if answer.together:
+        entries.append("changes together with: " + ", ".join(each.path for each in answer.together))
+    span = f"{answer.path}:{answer.start_line}-{answer.end_line}"
+    edits = f"{answer.uncommitted} lines not committed" if answer.uncommitted else ""
+    what = f"{counted(len(answer.items), answer.total, 'commits')} of {span}"
+    head = head_line(what, edits, describe_snapshot(answer.snapshot), answer.note)
+    facts = {
+        **snapshot_facts(answer.snapshot, answer.refreshed),
+        "provider": "git",
+        "total": answer.total,
+        "shown": len(answer.items),
+        "truncated": answer.truncated,
+        "complete": answer.complete,
+        "places": [
+            {"commit": touch.commit, "path": touch.path, "lines": touch.lines} for touch in answer.items
+        ],
+    }
+    return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total)
+
+
+def _day(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"

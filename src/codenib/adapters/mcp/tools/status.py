@@ -1,0 +1,56 @@
+"""Tools about the views themselves: status and get_manifest. A call in, a reply out."""
+
+from __future__ import annotations
+
+import msgspec
+
+from codenib.adapters.mcp.tools.replies import ToolReply, head_line
+from codenib.adapters.mcp.tools.tool import Call
+from codenib.core.errors import InputError
+from codenib.core.views import Status, ViewKind
+
+
+def status(call: Call) -> ToolReply:
+    """What is ready, for which snapshot, and what is being done."""
+    context = call.context
+    report = call.workspace.status()
+    manifest = context.manifest()
+    views = {kind: record.status for kind, record in (manifest.views if manifest else {}).items()}
+    entries = [f"{report.files:,} files; changed since the last index: {report.added + report.changed}"]
+    entries.append(f"state: {context.state}{f' ({context.work})' if context.work.stage else ''}")
+    for kind in ViewKind:
+        state = views.get(kind)
+        how = "" if state is Status.FRESH else f" (codenib index --views {kind})"
+        entries.append(f"{kind}: {state or 'not built'}{how}")
+    exact = "at once" if context.events.watching else f"within a second ({context.events.note or 'starting'})"
+    entries.append(f"edits are seen {exact}")
+    if report.skipped:
+        entries.append("not indexed: " + ", ".join(f"{often} {why}" for why, often in report.skipped.items()))
+    facts = {
+        "snapshot": {"id": report.snapshot, "commit": report.commit, "dirty": report.dirty},
+        "fresh": report.fresh,
+        "provider": "status",
+        "state": context.state,
+        "files": report.files,
+        "views": {str(kind): str(state) for kind, state in views.items()},
+        "total": len(entries),
+    }
+    commit = (report.commit or report.snapshot)[:7]
+    return ToolReply(head_line(context.name, f"{commit}{'+edits' if report.dirty else ''}"), entries, facts)
+
+
+def get_manifest(call: Call) -> ToolReply:
+    """The manifest of the worktree's snapshot, view by view."""
+    manifest = call.context.manifest()
+    if manifest is None:
+        raise InputError(f"{call.context.name} was not indexed yet", hint="codenib index")
+    rows = [msgspec.json.encode({kind: record}).decode() for kind, record in manifest.views.items()]
+    commit = (manifest.commit or manifest.snapshot)[:7]
+    head = head_line(f"{len(rows)} views of {manifest.files:,} files", f"{commit}{'+edits' * manifest.dirty}")
+    facts = {
+        "snapshot": {"id": manifest.snapshot, "commit": manifest.commit, "dirty": manifest.dirty},
+        "provider": "manifest",
+        "total": len(rows),
+        "shown": len(rows),
+    }
+    return ToolReply(head, rows, facts)

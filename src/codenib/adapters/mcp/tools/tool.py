@@ -1,0 +1,46 @@
+"""What a tool is: what a model is told of it, its parameters and the function that answers a call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from codenib.adapters.mcp.server_context import ServerContext
+from codenib.adapters.mcp.tools.arguments import Parameter, schema_of
+from codenib.adapters.mcp.tools.replies import ToolReply
+from codenib.core.views import ViewKind
+from codenib.serving.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call: its checked arguments, and the workspace that it may use."""
+
+    context: ServerContext
+    workspace: Workspace
+    arguments: dict[str, Any]
+
+    def __getitem__(self, name: str) -> Any:
+        return self.arguments[name]
+
+
+@dataclass(frozen=True, slots=True)
+class McpTool:
+    """A tool: what a model is told of it, and what it does.
+
+    `waits` says that it needs the first index; `navigates` that it may ask a language server; `needs` names
+    the view without which it is an error.
+    """
+
+    name: str
+    about: str
+    parameters: tuple[Parameter, ...]
+    run: Callable[[Call], ToolReply]
+    waits: bool = True
+    navigates: bool = False
+    needs: ViewKind | None = None
+
+    @property
+    def schema(self) -> dict[str, Any]:
+        return schema_of(self.parameters)
