@@ -115,7 +115,7 @@ class CodeVectorStore:
 
     @property
     def identity(self) -> str:
-        """The digest of the identity of the embedder that made the vectors."""
+        """The digest of the embedder's identity."""
         return self._header.identity
 
     @property
@@ -186,7 +186,7 @@ class CodeVectorStore:
         return self._parts[part].entry(index)
 
     def facts(self) -> Iterator[tuple[str, tuple[FileEntry, bytes]]]:
-        """For each file its path and all that is held of it, vectors bit for bit."""
+        """For each file its path and all that is stored of it, vectors bit for bit."""
         for number, path in enumerate(self.paths):
             part, index = self._place(number)
             entry, vectors = self._parts[part].entry(index)
