@@ -28,7 +28,7 @@ from codenib.snapshot.repository import Repository
 from codenib.snapshot.take import take
 
 if TYPE_CHECKING:
-    from codenib.views.graph.maintenance.audit import Audited
+    from codenib.views.graph.maintenance.audit import GroupAudit
 
 ViewRecords = Mapping[ViewKind, ViewRecord]
 
@@ -153,7 +153,7 @@ class IndexCompiler:
         manifest = self.ensure(snapshot, views, head=False).manifest
         return verify_views(self._context, self.views, snapshot, manifest, views)
 
-    def audit(self, snapshot: SourceSnapshot, *, sample: int, seed: int) -> list[Audited]:
+    def audit(self, snapshot: SourceSnapshot, *, sample: int, seed: int) -> list[GroupAudit]:
         """Ask new engines for some files of the published graph, and compare."""
         manifest = self.current(snapshot, [ViewKind.GRAPH])
         if manifest is None:

@@ -29,7 +29,7 @@ from codenib.views.graph.profile import GraphBackends
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.graph.facts.groups import FactsCache
-    from codenib.views.graph.maintenance.audit import Audited
+    from codenib.views.graph.maintenance.audit import GroupAudit
     from codenib.views.graph.maintenance.group_edit import RepairLevel
     from codenib.views.graph.view import GraphViewBuilder
 
@@ -133,7 +133,7 @@ class GraphChoice:
                     if isinstance(engine, DifferenceEngine) and not engine.settled:
                         engine.differing([facts.path for facts in group.facts], anew=True)
 
-    def audit(self, snapshot: SourceSnapshot, published: Path, *, sample: int, seed: int) -> list[Audited]:
+    def audit(self, snapshot: SourceSnapshot, published: Path, *, sample: int, seed: int) -> list[GroupAudit]:
         """Ask new engines for some files of each group of an artifact."""
         from codenib.views.graph.assembly.artifact import read_group_facts, read_stale
         from codenib.views.graph.maintenance.audit import audit

@@ -6,8 +6,8 @@ from codenib.adapters.cli.explain import print_update
 from codenib.views.graph.maintenance.update import (
     BY_REBUILDING,
     FOLLOWED,
-    KEPT,
     REBUILT,
+    UNCHANGED,
     GraphUpdate,
     GroupUpdate,
     Rederived,
@@ -26,7 +26,7 @@ def test_an_update_says_what_it_derived_and_why(capsys: pytest.CaptureFixture[st
         SymbolChange("a.py", "save", "function", "shifted", 9, 2),
         SymbolChange("a.py", "same", "function", "unchanged", 1),
     ]
-    groups = [followed, rebuilt, GroupUpdate("rust", KEPT, files=2)]
+    groups = [followed, rebuilt, GroupUpdate("rust", UNCHANGED, files=2)]
     print_update(GraphUpdate("x", "y", groups, symbols, ["b.py"]))
     assert capsys.readouterr().out.splitlines() == [
         "  python: derived 1 of 9 files in 0.25 s, engine was up; exact by construction",

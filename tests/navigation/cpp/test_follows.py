@@ -16,7 +16,7 @@ from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, REBUILT, GroupUpdate
+from codenib.views.graph.maintenance.update import FOLLOWED, REBUILT, UNCHANGED, GroupUpdate
 
 GRAPH = (ViewKind.GRAPH,)
 pytestmark = pytest.mark.tools
@@ -317,7 +317,7 @@ def test_a_change_of_how_files_are_compiled_rebuilds_the_group_and_says_why(
     done = updated(workspace)
     assert (done.how, done.why) == (REBUILT, "compile_commands.json decides how files are compiled")
     repo.write("notes.yml", "a: 1\n")
-    assert updated(workspace).how == KEPT
+    assert updated(workspace).how == UNCHANGED
 
 
 def test_a_header_that_only_shifts_leaves_the_answers_of_who_includes_it(

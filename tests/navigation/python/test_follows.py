@@ -22,7 +22,7 @@ from tests.navigation.following import (
 )
 
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, REBUILT
+from codenib.views.graph.maintenance.update import FOLLOWED, REBUILT, UNCHANGED
 
 pytestmark = pytest.mark.tools
 #: Versions of each file; None: it is not there. What an edit does is a change from one to another.
@@ -161,7 +161,7 @@ def test_a_change_of_configuration_rebuilds_the_group_and_says_why(shop: tuple[G
     done = updated_group(workspace, "python")
     assert (done.how, done.why) == (REBUILT, "pyproject.toml configures the engine")
     repo.write("pyproject.toml", '[project]\nname = "x"\n[tool.basedpyright]\nexclude = ["util"]\n')
-    assert updated_group(workspace, "python").how == KEPT
+    assert updated_group(workspace, "python").how == UNCHANGED
 
 
 def test_the_last_readable_facts_stay_while_a_file_does_not_parse(shop: tuple[GitRepo, Workspace]) -> None:
@@ -170,7 +170,7 @@ def test_the_last_readable_facts_stay_while_a_file_does_not_parse(shop: tuple[Gi
     repo.write("shop/prices.py", "def half(written:\n\n" + good)
     done = updated(workspace)
     assert (done.stale, done.broken) == (["shop/prices.py"], [])
-    assert group_of(done, "python").how == KEPT
+    assert group_of(done, "python").how == UNCHANGED
     found = workspace.definition("shop/items.py:9", name="tax", provider="static")
     line = next(at for at, text in enumerate(good.split("\n"), 3) if text.startswith("def tax"))
     assert [(place.path, place.line) for place in found.locations] == [("shop/prices.py", line)]

@@ -11,6 +11,25 @@ from codenib.views.graph.facts.file import FileFacts
 
 _KINDS = {ast.FunctionDef: "function", ast.ClassDef: "class"}
 
+#: A file to edit.
+SHOP = """\
+import os
+
+def fmt(x):
+    return x
+
+def old(x):
+    return fmt(x)
+
+class Shop:
+    def run(self):
+        self.open = True
+        print(old(1))
+
+def bar():
+    return 1
+"""
+
 
 def facts_of(path: str, text: str) -> FileFacts:
     """The facts of one file: functions, classes, methods, fields that methods set, and uses by name."""

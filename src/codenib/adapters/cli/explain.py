@@ -6,7 +6,7 @@ from collections import Counter
 
 import click
 
-from codenib.views.graph.maintenance.update import FOLLOWED, KEPT, GraphUpdate, GroupUpdate, SymbolChange
+from codenib.views.graph.maintenance.update import FOLLOWED, UNCHANGED, GraphUpdate, GroupUpdate, SymbolChange
 
 _SHOWN = 12
 _COLOURS = {"deleted": "red", "added": "green", "affected": "yellow"}
@@ -29,7 +29,7 @@ def print_update(update: GraphUpdate | None) -> None:
 
 
 def _print_group(group: GroupUpdate) -> None:
-    if group.how == KEPT:
+    if group.how == UNCHANGED:
         click.echo(f"  {group.group}: kept, {group.files:,} files; nothing that its engine reads has changed")
         return
     if group.how != FOLLOWED:

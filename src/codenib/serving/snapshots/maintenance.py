@@ -18,7 +18,7 @@ from codenib.core.views import RepoManifest, ViewKind
 from codenib.serving.snapshots.pool import SnapshotPool
 
 if TYPE_CHECKING:
-    from codenib.views.graph.maintenance.audit import Audited
+    from codenib.views.graph.maintenance.audit import GroupAudit
     from codenib.views.graph.maintenance.update import GraphUpdate
 
 
@@ -27,7 +27,7 @@ class AuditReport:
     """Which files an audit of the graph compared. `repaired`: some differed, so the graph was built again."""
 
     snapshot: str
-    groups: tuple[Audited, ...]
+    groups: tuple[GroupAudit, ...]
     repaired: bool
     seconds: float
 

@@ -43,7 +43,7 @@ from codenib.views.graph.maintenance.group_edit import EngineWorkspace, RepairLe
 from codenib.views.graph.maintenance.patcher import GraphPatcher, touched_paths
 from codenib.views.graph.maintenance.replay import replayed
 from codenib.views.graph.maintenance.stale_syntax import StaleSyntax
-from codenib.views.graph.maintenance.update import KEPT, GraphUpdate, GroupUpdate, write_update
+from codenib.views.graph.maintenance.update import UNCHANGED, GraphUpdate, GroupUpdate, write_update
 from codenib.views.graph.profile import SYNTACTIC, GraphBackends, identify
 
 #: A snapshot in, a folder with its files for as long as the context lasts.
@@ -116,7 +116,9 @@ class GraphViewBuilder:
         known = read_stale(base)
         stale: Mapping[str, StaleSyntax] = {}
         if not known and not any(affects_facts(path) for path in touched_paths(delta)):
-            update.groups = [GroupUpdate(each.origin.group, KEPT, files=each.origin.files) for each in groups]
+            update.groups = [
+                GroupUpdate(each.origin.group, UNCHANGED, files=each.origin.files) for each in groups
+            ]
         elif self._open_edit is None or self._backends.imported is not None:
             raise CannotMaintain("a file that a backend reads has changed")
         else:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.views.graph.sample import facts_of
+from tests.views.graph.sample import SHOP, facts_of
 
 from codenib.views.graph.maintenance.bodies import (
     bodies,
@@ -11,27 +11,9 @@ from codenib.views.graph.maintenance.bodies import (
 )
 from codenib.views.graph.maintenance.text_edit import TextEdit
 
-OLD = """\
-import os
-
-def fmt(x):
-    return x
-
-def old(x):
-    return fmt(x)
-
-class Shop:
-    def run(self):
-        self.open = True
-        print(old(1))
-
-def bar():
-    return 1
-"""
-
 
 def test_a_line_inside_a_body_belongs_to_that_body_and_one_between_bodies_to_none() -> None:
-    facts = facts_of("a.py", OLD)
+    facts = facts_of("a.py", SHOP)
     touched = bodies_of_lines({10, 11}, bodies(facts))
     assert touched is not None
     assert chains_in(facts, touched) == ["Shop.open", "Shop.run"]
@@ -44,18 +26,18 @@ def edited(old: str, new: str) -> list[str] | None:
 
 
 def test_an_edit_of_a_body_concerns_what_the_body_declares() -> None:
-    found = edited(OLD, OLD.replace("self.open = True", "self.open = False"))
+    found = edited(SHOP, SHOP.replace("self.open = True", "self.open = False"))
     assert found == ["Shop", "Shop.open", "Shop.run"]
 
 
 def test_a_new_function_concerns_itself_and_its_neighbours() -> None:
-    assert edited(OLD, OLD.replace("def bar", "def new():\n    pass\n\ndef bar")) == [
+    assert edited(SHOP, SHOP.replace("def bar", "def new():\n    pass\n\ndef bar")) == [
         "Shop", "Shop.open", "Shop.run", "bar", "new",
     ]  # fmt: skip
 
 
 def test_a_changed_line_outside_bodies_may_concern_all() -> None:
-    assert edited(OLD, OLD.replace("import os", "import sys")) is None
+    assert edited(SHOP, SHOP.replace("import os", "import sys")) is None
 
 
 def test_a_line_that_cuts_a_body_in_two_concerns_both_parts() -> None:
@@ -71,7 +53,7 @@ def test_a_body_that_moves_under_another_name_may_concern_all() -> None:
 
 
 def test_a_loose_line_counts_for_all_that_is_declared_outside_bodies() -> None:
-    facts = facts_of("a.py", OLD)
+    facts = facts_of("a.py", SHOP)
     assert chains_at(facts, {3}) == ["fmt"]
     assert chains_at(facts, {0}) == ["Shop"]  # the sample declares no imports
     assert chains_at(facts, {10, 14}) == ["Shop", "Shop.open", "Shop.run", "bar"]

@@ -1,27 +1,10 @@
 from __future__ import annotations
 
-from tests.views.graph.sample import facts_of
+from tests.views.graph.sample import SHOP, facts_of
 
 from codenib.views.graph.maintenance.classify import symbol_changes
 from codenib.views.graph.maintenance.text_edit import TextEdit
 
-OLD = """\
-import os
-
-def fmt(x):
-    return x
-
-def old(x):
-    return fmt(x)
-
-class Shop:
-    def run(self):
-        self.open = True
-        print(old(1))
-
-def bar():
-    return 1
-"""
 NEW = """\
 import os
 
@@ -43,7 +26,7 @@ def new(x):
 
 def test_each_declaration_has_its_fate() -> None:
     changes = symbol_changes(
-        facts_of("a.py", OLD), facts_of("a.py", NEW), TextEdit(OLD.encode(), NEW.encode())
+        facts_of("a.py", SHOP), facts_of("a.py", NEW), TextEdit(SHOP.encode(), NEW.encode())
     )
     found = {each.symbol: (each.change, each.by) for each in changes}
     assert found["old"] == ("deleted", 0)

@@ -25,12 +25,12 @@ REBUILD = "codenib index --views graph --rebuild"
 
 
 class GraphFile(msgspec.Struct):
-    """`graph.json`: what the artifact holds. `stale` has files that do not parse, with the digest of the text
-    that their facts are of."""
+    """`graph.json`: what the artifact has."""
 
     format: int
     groups: list[GroupOrigin]
     counts: dict[str, int]
+    #: Files that do not parse, with the digest of the text that their facts are of.
     stale: dict[str, str] = msgspec.field(default_factory=dict, name="held")
 
 

@@ -43,7 +43,7 @@ def derive_edges(tables: Tables, relations: Rows, count: int) -> Rows:
 
 
 def _bases(relations: Rows, count: int) -> Rows:
-    """The relations between nodes of the repository that say of what a type is made."""
+    """The relations from a type to what it inherits from or implements, both in the repository."""
     kinds = [RELATIONS.index("inherit"), RELATIONS.index("implement")]
     inside = (relations["source"] < count) & (relations["to"] < count)
     return relations[np.isin(relations["kind"], kinds) & inside]
@@ -74,7 +74,7 @@ def edge_kinds(roles: Ints) -> Ints:
 
 
 def enclosing(tables: Tables, occurrences: Ints) -> Ints:
-    """For each occurrence the innermost scope that holds it and that others can name; else the file."""
+    """For each occurrence the innermost scope around it that other files can name; else its file."""
     files = np.searchsorted(tables.first_occurrence, occurrences, side="right").astype(np.int64) - 1
     where = tables.occurrences[occurrences]
     place = _order(files, where["line"], where["column"])

@@ -30,7 +30,7 @@ class Strings:
         return (self[index] for index in range(len(self)))
 
     def holding(self, word: str) -> list[int]:
-        """The strings that hold `word` in any case, in order."""
+        """The strings with `word` in them in any case, in order."""
         text = self._text.tobytes().lower()
         wanted = word.lower().encode()
         matches = re.finditer(b"(?=%b)" % re.escape(wanted), text)

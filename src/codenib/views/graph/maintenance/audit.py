@@ -17,7 +17,7 @@ from codenib.views.graph.profile import GraphBackends
 
 
 @dataclass(frozen=True, slots=True)
-class Audited:
+class GroupAudit:
     """How many files of a group were asked for again, and which of them answer differently."""
 
     group: str
@@ -33,7 +33,7 @@ def audit(
     sample: int,
     seed: int,
     progress: Progress,
-) -> list[Audited]:
+) -> list[GroupAudit]:
     """Ask new engines over the checkout at `root` for `sample` files of each group, and compare.
 
     An engine that must see all files to answer for one is compared on all of them, and so is a group with
@@ -53,7 +53,7 @@ def audit(
             backend, root, known, wanted=wanted, progress=progress, trusted=backends.trusted
         )
         wrong = [path for path, facts in again.items() if facts.plain() != known[path].plain()]
-        audited.append(Audited(group.origin.group, len(again), tuple(sorted(wrong))))
+        audited.append(GroupAudit(group.origin.group, len(again), tuple(sorted(wrong))))
     return audited
 
 

@@ -33,8 +33,8 @@ from codenib.views.graph.maintenance.update import (
     BY_CONSTRUCTION,
     BY_REBUILDING,
     FOLLOWED,
-    KEPT,
     REBUILT,
+    UNCHANGED,
     GraphUpdate,
     GroupUpdate,
 )
@@ -67,7 +67,7 @@ class GraphPatcher:
         left = set(workspace.after)
         self._contents = self._read_changed(delta)
         for group, files in files_by_group(sorted(left), self._backends.by_group).items():
-            report = GroupUpdate(group, KEPT, files=len(files))
+            report = GroupUpdate(group, UNCHANGED, files=len(files))
             update.groups.append(report)
             after.append(self._patch_group(base.get(group), files, self._changed_files(group, delta), report))
             left -= {facts.path for facts in after[-1].facts}
@@ -169,7 +169,7 @@ class GraphPatcher:
         """What no engine covers; made anew when any of it changed, which takes milliseconds a file."""
         backend = self._backends.syntactic
         files = sorted(path for path in left if language_hint(path) in backend.languages)
-        report = GroupUpdate(SYNTACTIC, KEPT, files=len(files))
+        report = GroupUpdate(SYNTACTIC, UNCHANGED, files=len(files))
         known = [facts.path for facts in base.facts] if base is not None else []
         if base is not None and sorted(known) == files and self._contents.keys().isdisjoint(files):
             if files:

@@ -1,4 +1,4 @@
-"""Facts of a file before an edit, and those after it with some lines resolved, in; the whole facts out.
+"""A file's facts before an edit, and those of some of its lines after it, in; its whole facts after it out.
 
 The paper's symbol repair: what lies in bodies that the edit does not reach is taken over, moved by lines, its
 targets in the file itself found again by identity; all else comes from the engine. Declarations are all there
@@ -22,7 +22,7 @@ from codenib.views.graph.maintenance.text_edit import TextEdit, ranges
 # Below this share of a file's lines that can stay, asking for the whole file costs the same.
 _LEAST = 0.3
 _FEW_LINES = 80
-_ONLY = " only "  # in the scope of a key, as engines write it
+_SCOPED = " only "  # in a scoped key, as engines write it
 
 #: Where an occurrence stands, with its roles; and the contents of its lists.
 _Row = tuple[list[int], list[tuple[Target, ...] | None]]
@@ -39,7 +39,7 @@ class Repair:
 def plan_repair(
     edit: TextEdit, old: Sequence[Body], new: Sequence[Body], stays: Callable[[bytes], bool]
 ) -> Repair | None:
-    """What can stay; None when it is not worth it. `stays` says whether a text means what it meant before."""
+    """What can stay; None when it is not worth it. `stays`: whether a body's names mean what they meant."""
     if len(edit.new) < _FEW_LINES:
         return None
     before = {body.chain: body for body in old}
@@ -58,7 +58,7 @@ def plan_repair(
 
 
 def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts, int]:
-    """The facts of the whole file, and how many occurrences were taken over."""
+    """The facts of the whole file, and how many occurrences are those of before, moved by lines."""
     contents = list_contents(part)
     asked: list[_Row] = [
         (place, [contents[at] if at >= 0 else None for at in (defs, keys, asks)])
@@ -87,28 +87,29 @@ def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts
 
 
 def _check_scoped(old: FileFacts, part: FileFacts, moved: Sequence[_Row]) -> None:
-    """Decline where rows that stay may ask for other keys than before.
+    """Decline where an occurrence that stays may have other references than before.
 
-    In a file that only its own questions search, each row speaks for itself. In others a few rows have keys
-    of that kind; all of these are asked for, and must find the same: other rows ask for such keys too.
+    A scoped key is found only by questions that start in certain files. Where all keys of the file are
+    scoped, each occurrence speaks for itself. Else the scoped ones must be the same before and after, and
+    none may be on a line that stays: other occurrences of the file are found through them too.
     """
-    if _apart(old) and _apart(part):
+    if _all_scoped(old) and _all_scoped(part):
         return
     before, after = ({one for one in facts.targets if scoped(one)} for facts in (old, part))
     if before != after or any(scoped(key) for _, (_, keys, _) in moved for key in keys or ()):
         raise CannotMaintain(f"{old.path}: what only its own questions find has changed")
 
 
-def _apart(facts: FileFacts) -> bool:
-    """Whether all keys of a file are found only by questions that start in it, or in a few others."""
+def _all_scoped(facts: FileFacts) -> bool:
+    """Whether every key of a file is scoped."""
     contents = list_contents(facts)
     used = np.unique(facts.occurrences["keys"]).tolist()
     return all(at < 0 or any(map(scoped, contents[at])) for at in used)
 
 
 def scoped(target: Target) -> bool:
-    """Whether a key is found only by questions that start in its own file."""
-    return isinstance(target, str) and _ONLY in target
+    """Whether a key is found only by questions that start in certain files."""
+    return isinstance(target, str) and _SCOPED in target
 
 
 def _moved(old: FileFacts, part: FileFacts, repair: Repair) -> list[_Row]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-KEPT = "kept"  # nothing that the group's engine reads has changed
+UNCHANGED = "kept"  # nothing that the group's engine reads has changed
 FOLLOWED = "followed"  # some files were derived anew, the rest is as it was
 REBUILT = "rebuilt"
 
@@ -68,7 +68,7 @@ class GraphUpdate(msgspec.Struct):
 
 
 def write_update(update: GraphUpdate, folder: Path) -> None:
-    """Keep the report beside the artifact's arrays."""
+    """Store the report beside the artifact's arrays."""
     (folder / _NAME).write_bytes(msgspec.json.encode(update))
 
 
