@@ -6,40 +6,30 @@
  * fails, "error REASON" and exit status 1.
  */
 
-const fs = require("fs");
-const { Driver, Engine } = require("./driver.js");
+const fs = require("node:fs");
+const { readPaths, stackOf, writeText } = require("../../engines/js/wire");
+const { Driver } = require("./driver");
+const { Engine } = require("./engine");
 
 const PROGRESS_MS = 500;
 
 function main() {
   const [folder, root] = process.argv.slice(2).map((each) => fs.realpathSync(each));
-  const paths = fs.readFileSync(0, "utf8").split("\n").filter(Boolean);
   let last = 0;
+  /** @type {(done: number, total: number) => void} */
   const report = (done, total) => {
     const now = Date.now();
     if (done !== total && now - last < PROGRESS_MS) return;
     last = now;
     process.stderr.write(`progress ${done}\n`);
   };
-  const facts = new Driver(new Engine(folder, root), paths, report).run();
-  for (const line of facts.lines()) writeAll(Buffer.from(line + "\n"));
+  const facts = new Driver(new Engine(folder, root), readPaths(), report, null).run();
+  for (const line of facts.lines()) writeText(`${line}\n`);
 }
 
-function writeAll(data) {
-  for (let at = 0; at < data.length; ) {
-    try {
-      at += fs.writeSync(1, data, at);
-    } catch (error) {
-      if (error.code !== "EAGAIN") throw error;
-    }
-  }
+try {
+  main();
+} catch (error) {
+  process.stderr.write(`error ${stackOf(error)}\n`);
+  process.exitCode = 1;
 }
-
-module.exports = { writeAll };
-if (require.main === module)
-  try {
-    main();
-  } catch (error) {
-    process.stderr.write(`error ${error.stack || error}\n`);
-    process.exitCode = 1;
-  }

@@ -8,99 +8,116 @@
  * After each answer comes {"end": COUNT}; {"error": REASON} when it failed.
  */
 
-const crypto = require("crypto");
-const fs = require("fs");
-const path = require("path");
-const readline = require("readline");
-const { Disagreement } = require("./check.js");
-const { Driver, Engine } = require("./driver.js");
-const { Kept } = require("./kept.js");
-const { Ledger } = require("./ledger.js");
-const { writeAll } = require("./main.js");
+const crypto = require("node:crypto");
+const fs = require("node:fs");
+const path = require("node:path");
+const { serveRequests, writeLine, writeText } = require("../../engines/js/wire");
+const { Driver } = require("./driver");
+const { Engine } = require("./engine");
+const { FileCache } = require("./host/file-cache");
+const { AnswerCache } = require("./incremental/answer-cache");
+const { CacheContradiction } = require("./incremental/reference-check");
 
 class Service {
+  /**
+   * @param {string} folder
+   * @param {string} root
+   */
   constructor(folder, root) {
     this.engine = new Engine(folder, root);
     this.root = root;
-    this.ledger = new Ledger(this.engine, new Kept(this.engine.ts, root));
+    this.cache = new AnswerCache(this.engine, new FileCache(this.engine.ts, root));
+    /** @type {Set<string>} */
     this.files = new Set();
+    /** @type {Set<string>} */
     this.edited = new Set();
-    this.sums = new Map();
+    /** @type {Map<string, { fingerprint: string, digest: string }>} of the lines given last */
+    this.given = new Map();
   }
 
+  /** @param {any} request */
   handle(request) {
     return request.sync ? this.sync(request.sync, request.changed) : this.lines(request.lines, request.anew);
   }
 
+  /**
+   * @param {string[]} files
+   * @param {string[]} changed
+   */
   sync(files, changed) {
     const before = this.files;
     this.files = new Set(files);
     const names = changed.map((file) => path.posix.join(this.root, file));
-    this.ledger.kept.change(
-      names,
-      changed.some((file) => before.has(file) !== this.files.has(file)),
-    );
+    const isListChanged = changed.some((file) => before.has(file) !== this.files.has(file));
+    this.cache.fileCache.change(names, isListChanged);
     for (const name of names) this.edited.add(name);
     return 0;
   }
 
+  /**
+   * @param {string[]} paths
+   * @param {boolean} anew
+   */
   lines(paths, anew) {
-    const { lines, same, report } = this.collect(paths, anew);
-    for (const line of lines.values()) writeAll(Buffer.from(line + "\n"));
-    writeAll(Buffer.from(JSON.stringify({ report, same }) + "\n"));
+    const { lines, same } = this.collect(paths, anew);
+    for (const line of lines) writeText(`${line}\n`);
+    writeLine({ report: { asked: this.cache.asked, reasons: this.cache.reasons }, same });
     return paths.length;
   }
 
-  /** The lines that differ from those given last, or all; and the files whose lines do not. */
+  /**
+   * The lines that differ from those given last, or all; and the files whose lines do not.
+   * @param {string[]} paths
+   * @param {boolean} anew
+   */
   collect(paths, anew) {
-    const facts = this.facts(paths);
-    const [lines, sums, same] = [new Map(), new Map(), []];
+    /** @type {string[]} */
+    const lines = [];
+    /** @type {string[]} */
+    const same = [];
+    const given = new Map();
     let at = 0;
-    for (const { make, print } of facts.sheets(true)) {
+    for (const { encode, fingerprint } of this.facts(paths).encodings(true)) {
       const file = paths[at++];
-      const known = anew ? undefined : this.sums.get(file);
-      if (known && known.print === print) sums.set(file, known);
-      else {
-        const line = make();
-        sums.set(file, { print, sum: crypto.createHash("sha1").update(line).digest("base64") });
-        if (!known || known.sum !== sums.get(file).sum) lines.set(file, line);
-      }
-      if (!lines.has(file)) same.push(file);
+      const known = anew ? undefined : this.given.get(file);
+      const line = known?.fingerprint === fingerprint ? undefined : encode();
+      const digest = line === undefined ? known?.digest : digestOf(line);
+      given.set(file, { fingerprint, digest });
+      if (line === undefined || digest === known?.digest) same.push(file);
+      else lines.push(line);
     }
-    this.ledger.end();
+    this.cache.end();
     this.edited = new Set();
-    this.sums = sums;
-    return { lines, same, report: { asked: this.ledger.asked, reasons: this.ledger.reasons } };
+    this.given = given;
+    return { lines, same };
   }
 
+  /** @param {string[]} paths */
   facts(paths) {
-    const run = () => new Driver(this.engine, paths, () => {}, this.ledger).run();
-    this.ledger.begin(this.edited);
+    const run = () => new Driver(this.engine, paths, () => {}, this.cache).run();
+    this.cache.begin(this.edited);
     try {
       return run();
     } catch (error) {
-      if (!(error instanceof Disagreement)) throw error;
-      this.ledger.forget(error.message);
+      if (!(error instanceof CacheContradiction)) throw error;
+      this.cache.forget(error.message);
       return run();
     }
   }
 }
 
+/** @param {string} line */
+function digestOf(line) {
+  return crypto.createHash("sha1").update(line).digest("base64");
+}
+
+/** @param {string[]} argv */
 async function main([folder, root]) {
   const service = new Service(fs.realpathSync(folder), fs.realpathSync(root));
-  for await (const line of readline.createInterface({ input: process.stdin })) {
-    try {
-      const count = service.handle(JSON.parse(line));
-      writeAll(Buffer.from(JSON.stringify({ end: count }) + "\n"));
-    } catch (error) {
-      writeAll(Buffer.from(JSON.stringify({ error: error.stack || String(error) }) + "\n"));
-    }
-  }
+  await serveRequests((request) => service.handle(request));
 }
 
-module.exports = { Service };
-if (require.main === module)
-  main(process.argv.slice(2)).catch((error) => {
-    process.stderr.write(`error ${error.message}\n`);
-    process.exitCode = 1;
-  });
+main(process.argv.slice(2)).catch((error) => {
+  process.stderr.write(`error ${error.message}\n`);
+  process.exitCode = 1;
+});

@@ -8,7 +8,12 @@
  * engine's own library is read, no typings are fetched, and no plugin is loaded.
  */
 
-const { keepParsed } = require("./kept.js");
+/** @import ts from "typescript" */
+/** @import { TypeScript } from "../typescript-internals" */
+/** @import { FileCache } from "./file-cache" */
+
+const { getOrCreate } = require("../../../engines/js/maps");
+const { newLookups, retainParsed } = require("./file-cache");
 
 /** What typescript-language-server sets for files without a project. */
 const INFERRED = {
@@ -27,16 +32,24 @@ const INFERRED = {
   resolveJsonModule: true,
 };
 
-class Server {
-  /** `kept`: what earlier servers of this process leave behind (kept.js); null when there will be one only. */
-  constructor(ts, root, libraries, kept = null) {
+class ProjectServer {
+  /**
+   * @param {TypeScript} ts
+   * @param {string} root
+   * @param {string} libraries
+   * @param {FileCache | null} fileCache what earlier servers of this process leave; null when there will be one only
+   */
+  constructor(ts, root, libraries, fileCache) {
     this.ts = ts;
     this.root = root;
     this.libraries = libraries;
-    this.kept = kept;
-    this.open = [];
-    this.delay = null;
+    this.fileCache = fileCache;
+    /** @type {string[]} */
+    this.openFiles = [];
+    /** @type {any[] | null} files without a project, while no program is built for them */
+    this.deferred = null;
     this.host = this.confinedHost();
+    /** @type {any} */
     this.session = this.startSession();
     this.service = this.session.projectService;
     this.session.executeCommand({
@@ -45,17 +58,18 @@ class Server {
       command: "compilerOptionsForInferredProjects",
       arguments: { options: INFERRED },
     });
-    this.holdInferred();
-    if (kept) this.service.documentRegistry = kept.registry;
-    else keepParsed(this.service.documentRegistry);
+    this.deferInferred();
+    if (fileCache) this.service.documentRegistry = fileCache.registry;
+    else retainParsed(this.service.documentRegistry);
   }
 
   startSession() {
     const { ts } = this;
     class Quiet extends ts.server.Session {
+      /** @override */
       send() {}
     }
-    return new Quiet({
+    const options = {
       host: this.host,
       cancellationToken: ts.server.nullCancellationToken,
       useSingleInferredProject: false,
@@ -70,16 +84,23 @@ class Server {
       globalPlugins: [],
       pluginProbeLocations: [],
       allowLocalPluginLoads: false,
-    });
+    };
+    return new Quiet(/** @type {any} */ (options));
   }
 
-  /** The file system as far as the checkout and the library go. Neither changes: looks are remembered. */
+  /**
+   * The file system as far as the checkout and the library go. Neither changes: lookups are remembered.
+   * @returns {ts.System}
+   */
   confinedHost() {
     const { sys } = this.ts;
     const nothing = { close() {} };
-    const inside = (name) => this.isInside(name);
-    const looks = this.kept ? this.kept.looks : { files: new Map(), folders: new Map(), real: new Map() };
-    return {
+    const lookups = this.fileCache?.lookups ?? newLookups();
+    const isInside = (/** @type {string} */ name) => this.isInside(name);
+    /** @type {any} */
+    const real = sys;
+    /** @type {any} */
+    const host = {
       ...sys,
       watchFile: () => nothing,
       watchDirectory: () => nothing,
@@ -93,39 +114,49 @@ class Server {
       require: undefined,
       importPlugin: undefined,
       getCurrentDirectory: () => this.root,
-      fileExists: remembered(looks.files, (name) => inside(name) && sys.fileExists(name)),
-      readFile: (name, encoding) => (inside(name) ? this.readFile(name, encoding) : undefined),
-      directoryExists: remembered(looks.folders, (name) => inside(name) && sys.directoryExists(name)),
-      realpath: remembered(looks.real, (name) => sys.realpath(name)),
-      getDirectories: (name) => (inside(name) ? sys.getDirectories(name) : []),
-      readDirectory: (name, ...rest) => (inside(name) ? sys.readDirectory(name, ...rest) : []),
+      fileExists: remembered(lookups.files, (name) => isInside(name) && sys.fileExists(name)),
+      readFile: (/** @type {string} */ name, /** @type {string} */ encoding) =>
+        isInside(name) ? this.readFile(name, encoding) : undefined,
+      directoryExists: remembered(lookups.folders, (name) => isInside(name) && sys.directoryExists(name)),
+      realpath: remembered(lookups.real, (name) => real.realpath(name)),
+      getDirectories: (/** @type {string} */ name) => (isInside(name) ? sys.getDirectories(name) : []),
+      readDirectory: (/** @type {string} */ name, /** @type {any[]} */ ...rest) =>
+        isInside(name) ? sys.readDirectory(name, ...rest) : [],
       getEnvironmentVariable: () => "",
     };
-  }
-
-  readFile(name, encoding) {
-    const read = () => this.ts.sys.readFile(name, encoding);
-    return this.kept ? this.kept.read(name, read) : read();
-  }
-
-  isInside(name) {
-    return name === this.root || name.startsWith(this.root + "/") || name.startsWith(this.libraries);
+    return host;
   }
 
   /**
-   * While `delay` is a list, files without a project are noted there instead of building a program for each.
+   * @param {string} name
+   * @param {string} [encoding]
    */
-  holdInferred() {
+  readFile(name, encoding) {
+    const read = () => this.ts.sys.readFile(name, encoding);
+    return this.fileCache ? this.fileCache.read(name, read) : read();
+  }
+
+  /** @param {string} name */
+  isInside(name) {
+    return name === this.root || name.startsWith(`${this.root}/`) || name.startsWith(this.libraries);
+  }
+
+  /** While `deferred` is a list, files without a project are added to it instead of building a program for each. */
+  deferInferred() {
     const build = this.service.assignOrphanScriptInfoToInferredProject.bind(this.service);
-    this.service.assignOrphanScriptInfoToInferredProject = (info, root) => {
-      if (!this.delay) return build(info, root);
+    this.service.assignOrphanScriptInfoToInferredProject = (
+      /** @type {any} */ info,
+      /** @type {string} */ root,
+    ) => {
+      if (!this.deferred) return build(info, root);
       const project = this.service.getOrCreateInferredProjectForProjectRootPathIfEnabled(info, root);
       project.addRoot(info);
-      this.delay.push(info);
+      this.deferred.push(info);
       return project;
     };
   }
 
+  /** @param {string} file */
   openFile(file) {
     const { ts } = this;
     const kind = ts.getScriptKindFromFileName(file) || ts.ScriptKind.JS;
@@ -136,40 +167,46 @@ class Server {
       false,
       this.root,
     );
-    this.open.push(file);
+    this.openFiles.push(file);
   }
 
   closeAll() {
-    for (const file of this.open.splice(0)) this.service.closeClientFile(file);
+    for (const file of this.openFiles.splice(0)) this.service.closeClientFile(file);
   }
 
   /**
    * Opens `file` alone, as after a client closed the one before; gives its project, null when it has none.
+   * @param {string} file
+   * @returns {ts.server.Project | null}
    */
   openAlone(file) {
     this.closeAll();
-    this.delay = [];
+    this.deferred = [];
     try {
       this.openFile(file);
-      return this.delay.length ? null : this.projectOf(file);
+      return this.deferred.length ? null : this.projectOf(file);
     } finally {
-      this.delay = null;
+      this.deferred = null;
     }
   }
 
-  /** Opens files that have no project of their own together: the one inferred project that holds them all. */
+  /**
+   * Opens files that have no project of their own together; gives the one inferred project that has them all.
+   * @param {string[]} files
+   * @returns {ts.server.Project}
+   */
   openTogether(files) {
     const { service } = this;
-    const before = this.open.splice(0);
+    const before = this.openFiles.splice(0);
     const wanted = new Set(files);
-    this.delay = [];
+    this.deferred = [];
     // Each opening would look through all open files for projects to close: once at the end is enough.
     service.cleanupProjectsAndScriptInfos = () => {};
     for (const file of files.slice(0, -1)) this.openFile(file);
     delete service.cleanupProjectsAndScriptInfos;
     this.openFile(files[files.length - 1]);
     for (const file of before) if (!wanted.has(file)) service.closeClientFile(file);
-    this.delay = null;
+    this.deferred = null;
     const project = service.getOrCreateInferredProjectForProjectRootPathIfEnabled(
       service.getScriptInfo(files[0]),
       this.root,
@@ -182,6 +219,7 @@ class Server {
     return project;
   }
 
+  /** @param {string} file */
   projectOf(file) {
     const info = this.service.getScriptInfo(file);
     if (!info || info.isOrphan()) return null;
@@ -190,29 +228,30 @@ class Server {
 
   /** The loaded projects that a references question may search. */
   loaded() {
-    const found = [];
-    this.service.forEachEnabledProject((project) => {
-      if (project.getCurrentProgram()) found.push(project);
+    /** @type {ts.server.Project[]} */
+    const projects = [];
+    this.service.forEachEnabledProject((/** @type {any} */ project) => {
+      if (project.getCurrentProgram()) projects.push(project);
     });
-    return found;
+    return projects;
   }
 
-  /** Whether a question can never leave the file's own project. */
+  /** Whether a request can never leave the file's own project. */
   isSingle() {
-    return (
-      this.service.configuredProjects.size +
-        this.service.inferredProjects.filter((each) => !each.isOrphan()).length ===
-      1
-    );
+    const { configuredProjects, inferredProjects } = this.service;
+    const inferred = inferredProjects.filter((/** @type {any} */ each) => !each.isOrphan());
+    return configuredProjects.size + inferred.length === 1;
   }
 }
 
-function remembered(known, look) {
-  return (name) => {
-    let found = known.get(name);
-    if (found === undefined) known.set(name, (found = look(name)));
-    return found;
-  };
+/**
+ * @template T
+ * @param {Map<string, T>} known
+ * @param {(name: string) => T} lookUp
+ * @returns {(name: string) => T}
+ */
+function remembered(known, lookUp) {
+  return (name) => getOrCreate(known, name, () => lookUp(name));
 }
 
 class QuietLogger {
@@ -233,4 +272,4 @@ class QuietLogger {
   }
 }
 
-module.exports = { Server };
+module.exports = { ProjectServer };

@@ -1,0 +1,215 @@
+"use strict";
+/** A token in, the number of the set of occurrences that a references request there gives out. */
+
+/** @import ts from "typescript" */
+/** @import { ReferenceGroup } from "../typescript-internals" */
+/** @import { Engine } from "../engine" */
+/** @import { FactTable } from "../facts/fact-table" */
+/** @import { ProjectServer } from "../host/project-server" */
+/** @import { AnswerCache } from "../incremental/answer-cache" */
+/** @import { AskedQueries, FoundReferences, TokenAnswer } from "../incremental/file-answers" */
+/** @import { ImportClosure } from "./import-closure" */
+/** @typedef {TokenAnswer & { query: string }} QueriedToken */
+
+const { getOrCreate } = require("../../../engines/js/maps");
+const { attempt } = require("../host/attempt");
+
+class ReferenceSets {
+  /**
+   * @param {Engine} engine
+   * @param {ProjectServer} server
+   * @param {FactTable} facts
+   * @param {Map<string, number>} fileNumbers
+   * @param {AnswerCache | null} cache
+   */
+  constructor(engine, server, facts, fileNumbers, cache) {
+    this.engine = engine;
+    this.server = server;
+    this.facts = facts;
+    this.fileNumbers = fileNumbers;
+    this.cache = cache;
+    /** @type {ImportClosure | null} of the asked file, where many files share one inferred program */
+    this.closure = null;
+    /** @type {WeakMap<ts.server.Project, string>} */
+    this.projectNames = new WeakMap();
+    /** @type {WeakSet<ts.LanguageService>} services that answer from memory */
+    this.adopted = new WeakSet();
+    /** @type {WeakMap<ts.Program, Map<string, Map<string, FoundReferences>>>} */
+    this.found = new WeakMap();
+    /** @type {Map<FoundReferences, number>} */
+    this.numbers = new Map();
+    /** @type {Map<FoundReferences, boolean>} whether what an earlier run found is what would be found now */
+    this.validity = new Map();
+    /** @type {AskedQueries | null} collects the queries of the request under way */
+    this.asked = null;
+  }
+
+  /**
+   * @param {ts.server.Project} project
+   * @param {string} name the name under which the cache has the project's program
+   */
+  nameProject(project, name) {
+    this.projectNames.set(project, name);
+  }
+
+  /** @param {ts.server.Project} project */
+  nameOf(project) {
+    return this.projectNames.get(project) || project.getProjectName();
+  }
+
+  /**
+   * What decides, beside the query itself, which projects a references request searches; null for one project.
+   * @param {string} file
+   */
+  situation(file) {
+    if (this.server.isSingle()) return null;
+    const names = (/** @type {ts.server.Project[]} */ projects) =>
+      projects
+        .map((each) => each.getProjectName())
+        .sort()
+        .join(" ");
+    this.adopt();
+    const { containingProjects } = this.server.service.getScriptInfo(file);
+    return `${names(containingProjects)} | ${names(this.server.loaded())}`;
+  }
+
+  /** Lets every loaded project answer references by our memory instead of searching again. */
+  adopt() {
+    for (const project of this.server.loaded()) {
+      /** @type {any} */
+      const service = project.getLanguageService();
+      if (this.cache) this.programOf(project);
+      if (this.adopted.has(service)) continue;
+      this.adopted.add(service);
+      service.findReferences = (/** @type {string} */ file, /** @type {number} */ position) =>
+        this.answerIn(project, file, position);
+      service.updateIsDefinitionOfReferencedSymbols = () => false;
+    }
+  }
+
+  /**
+   * @param {ts.server.Project} project
+   * @returns {ts.Program}
+   */
+  programOf(project) {
+    const loaded = /** @type {ts.Program} */ (project.getLanguageService().getProgram());
+    return this.cache ? this.cache.enter(this.nameOf(project), loaded) : loaded;
+  }
+
+  /**
+   * @param {ts.server.Project} project
+   * @param {string} file
+   * @param {number} position
+   */
+  answerIn(project, file, position) {
+    const { ts, queries } = this.engine;
+    const program = this.programOf(project);
+    const source = program.getSourceFile(file);
+    if (!source) return undefined;
+    const node = ts.getTouchingPropertyName(source, position);
+    const query = queries.queryOf(program, node, position);
+    if (this.asked) this.asked.push([this.nameOf(project), file, query]);
+    if (query === null) return undefined;
+    return this.restrict(project, query, queries.references(program, node, query, position));
+  }
+
+  /**
+   * Leaves out what the asked file does not reach, where many files share one inferred program.
+   * @param {ts.server.Project} project
+   * @param {string} query
+   * @param {ReferenceGroup[]} groups
+   */
+  restrict(project, query, groups) {
+    const isShared = this.closure && /** @type {any} */ (this.engine.ts.server).isInferredProject(project);
+    return isShared && this.closure ? this.closure.restrict(query, groups).groups : groups;
+  }
+
+  /**
+   * The number of the set of occurrences that a references request here gives; -1 when it gives none.
+   * @param {ts.server.Project} project
+   * @param {ts.Program} program
+   * @param {QueriedToken} token
+   * @param {string | null} situation
+   */
+  setOf(project, program, token, situation) {
+    if (situation !== null && token.references && this.isValid(token.references))
+      return this.numberOf(token.references);
+    const references = attempt(() => this.referencesOf(project, program, token, situation));
+    return references ? this.numberOf(references) : -1;
+  }
+
+  /**
+   * Whether what a session found in an earlier run is what it would find now.
+   * @param {FoundReferences} references
+   */
+  isValid(references) {
+    return getOrCreate(
+      this.validity,
+      references,
+      () => !!references.asked && !!this.cache?.isUnchanged(references.asked),
+    );
+  }
+
+  /**
+   * @param {ts.server.Project} project
+   * @param {ts.Program} program
+   * @param {QueriedToken} token
+   * @param {string | null} situation
+   */
+  referencesOf(project, program, token, situation) {
+    const { node, query, visible } = token;
+    /** @type {Map<string, Map<string, FoundReferences>>} */
+    const byQuery = getOrCreate(this.found, program, () => new Map());
+    /** @type {Map<string, FoundReferences>} */
+    const byPart = getOrCreate(byQuery, query, () => new Map());
+    const groups = this.engine.queries.references(program, node, query);
+    const reached = this.closure ? this.closure.restrict(query, groups).name : "";
+    const part = situation === null ? reached : `${situation} ${visible} ${reached}`;
+    const references = getOrCreate(byPart, part, () =>
+      situation === null
+        ? this.restrict(project, query, groups).flatMap((group) => group.references)
+        : this.askSession(project, node, query),
+    );
+    if (this.cache && situation !== null) token.references = references;
+    return references;
+  }
+
+  /**
+   * What the server finds in all projects that it would search.
+   * @param {ts.server.Project} project
+   * @param {ts.Node} node
+   * @param {string} query
+   * @returns {FoundReferences}
+   */
+  askSession(project, node, query) {
+    const source = node.getSourceFile();
+    this.asked = [[this.nameOf(project), source.fileName, query]];
+    const request = { file: source.fileName, position: node.getStart(source) };
+    /** @type {ReferenceGroup[]} */
+    const groups = this.server.session.getReferences(request, false) ?? [];
+    this.adopt();
+    /** @type {FoundReferences} */
+    const references = groups.flatMap((group) => group.references);
+    references.asked = this.asked;
+    this.validity.set(references, true);
+    return references;
+  }
+
+  /**
+   * The number of the set of these references in listed files.
+   * @param {FoundReferences} references
+   */
+  numberOf(references) {
+    return getOrCreate(this.numbers, references, () => {
+      const ids = [];
+      for (const { fileName, textSpan } of references) {
+        const file = this.fileNumbers.get(fileName);
+        if (file === undefined) continue;
+        ids.push(this.facts.occurrence(file, textSpan.start, textSpan.start + textSpan.length));
+      }
+      return ids.length ? this.facts.set(ids) : -1;
+    });
+  }
+}
+
+module.exports = { ReferenceSets };
