@@ -45,8 +45,16 @@ test("after an edit definitions are where they moved, and the version is the sam
 
 test("a token that nothing changed for is the same object", () => {
   const before = answers();
-  const after = before.after(new Set(["/c.ts"]), () => assert.fail(), ({ query }) => query);
+  const after = before.after(
+    new Set(["/c.ts"]),
+    () => assert.fail(),
+    ({ query }) => query,
+  );
   assert.equal(after.tokens[0], before.tokens[0]);
-  const renamed = before.after(new Set(), () => assert.fail(), () => "other");
+  const renamed = before.after(
+    new Set(),
+    () => assert.fail(),
+    () => "other",
+  );
   assert.equal(renamed.tokens[0].query, "other");
 });

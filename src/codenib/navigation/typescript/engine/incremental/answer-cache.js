@@ -19,6 +19,7 @@
  */
 
 const v8 = require("node:v8");
+const { isSameProgram } = require("./program-graph");
 const { ProgramUpdate } = require("./program-update");
 
 /** The part of the heap that may be in use before projects are forgotten. */
@@ -78,13 +79,13 @@ class AnswerCache {
    */
   enter(project, loaded) {
     const known = this.entered.get(project);
-    if (known && (known.loaded === loaded || ProgramUpdate.isSame(known.program, loaded))) {
+    if (known && (known.loaded === loaded || isSameProgram(known.program, loaded))) {
       known.loaded = loaded;
       return known.program;
     }
     this.evict(project);
     const before = known ? undefined : this.programs.get(project);
-    const isSame = !!before && ProgramUpdate.isSame(before, loaded);
+    const isSame = !!before && isSameProgram(before, loaded);
     const program = before && isSame ? before : loaded;
     const update = before && !isSame ? this.update(project, before, loaded) : null;
     this.entered.set(project, { program, loaded, isSame, update });

@@ -1,12 +1,9 @@
 "use strict";
 /**
- * A program before and after an edit in, the files whose answers may differ out, and the queries.
+ * A program before and after an edit in, what still holds of the queries out.
  *
- * Affected are the edited files; files whose imports lead elsewhere; and files that depend on an affected one,
- * directly or not, and write a name that means something else there now (surface.js). The rest answers as
- * before: definitions move with the declarations that they lead to (matching.js). Of a references query the
- * members in files that are not affected stay; it is asked again, in affected files only, when it had members
- * there, or a token there is related to a symbol that it looks for.
+ * Of a references query the members in files that are not affected (affected-files.js) stay; it is asked again, in
+ * affected files only, when it had members there, or a token there is related to a symbol that it looks for.
  */
 
 /** @import ts from "typescript" */
@@ -15,23 +12,14 @@
 /** @import { ProgramMemory } from "../references/queries" */
 /** @import { SymbolKey } from "../references/symbol-index" */
 /** @import { FileAnswers, PlaceTarget } from "./file-answers" */
-/** @import { MovedPlaces } from "./matching" */
 /** @typedef {(key: SymbolKey) => void} Touch */
 
-const { closure, importEdges } = require("../references/import-closure");
-const { isSameProgram, hasSameOptions, isSameSet, reversed } = require("./program-graph");
-const { Surface } = require("./surface");
-const { matchDeclarations } = require("./matching");
+const { AffectedFiles } = require("./affected-files");
 
-/** The share of a program's files, and the number, up to which fewer files are asked; beyond, asking all costs as much. */
-const MAX_SHARE = 0.5;
-const MAX_FEW = 12;
 /** Imports of imports are followed so many steps. */
 const MAX_STEPS = 20;
 
 class ProgramUpdate {
-  static isSame = isSameProgram;
-
   /**
    * @param {Engine} engine
    * @param {ts.Program} before
@@ -44,16 +32,11 @@ class ProgramUpdate {
     this.symbolIndex = engine.symbolIndex;
     this.queries = engine.queries;
     this.after = after;
-    this.edited = edited;
     this.reason = "";
-    /** @type {State | null} what is needed of the program before; null after the run */
-    this.old = new State(before, after, answers);
-    /** @type {Map<string, ts.SourceFile>} by path */
-    this.now = byPath(after);
-    /** @type {Map<string, string>} the path of each affected file, and why it is */
-    this.affected = new Map();
-    /** @type {Map<string, MovedPlaces>} where declarations of edited files went, by name */
-    this.places = new Map();
+    /** @type {AffectedFiles | null} null after the run, for it has the program before */
+    this.analysis = new AffectedFiles(engine, before, after, answers, edited);
+    /** @type {Map<string, ts.Node>} a token of a file that is not affected, for each query */
+    this.askers = new Map();
     /** @type {Map<string, ReferenceGroup[]>} queries that are to be asked again, and what they found before */
     this.stale = new Map();
     /** @type {Set<string>} queries whose tokens are to be named anew */
@@ -66,200 +49,29 @@ class ProgramUpdate {
     this.names = new Set();
   }
 
+  get running() {
+    if (!this.analysis) throw new Error("the run of this update is over");
+    return this.analysis;
+  }
+
   /** Works it out; false when all files are to be asked. */
   analyze() {
-    const old = this.previous;
-    if (!hasSameOptions(old.program, this.after)) return this.decline("its options changed");
-    for (const [path, file] of this.now) this.compare(path, old.files.get(path), file);
-    const removed = [...old.files.keys()].filter((path) => !this.now.has(path));
-    old.removed = removed;
-    const edited = [...this.affected.keys(), ...removed];
-    const wide = edited.find((path) => this.changesOthers(path));
-    if (wide) return this.decline(`${wide} declares for other modules`);
-    if (!this.propagate(edited))
-      return this.decline(`${this.affected.size} of ${old.answers.size} files may answer differently`);
-    const mixed = [...this.affected.keys()].find((path) => this.isMixed(path));
-    if (mixed) return this.decline(`${mixed} exports a whole and its parts`);
-    for (const path of this.affected.keys())
-      this.files.push(/** @type {ts.SourceFile} */ (this.now.get(path)));
-    for (const { fileName } of this.files) this.names.add(fileName);
-    for (const path of removed) this.names.add(/** @type {ts.SourceFile} */ (old.files.get(path)).fileName);
-    this.takeOver();
+    const analysis = this.running;
+    const isPartial = analysis.analyze();
+    this.reason = analysis.refusal;
+    if (!isPartial) return false;
+    this.files = analysis.files();
+    this.names = analysis.names();
+    this.takeOver(analysis);
     return true;
-  }
-
-  get previous() {
-    if (!this.old) throw new Error("the run of this update is over");
-    return this.old;
-  }
-
-  /** @param {string} reason */
-  decline(reason) {
-    this.reason = reason;
-    return false;
-  }
-
-  /**
-   * @param {string} path
-   * @param {ts.SourceFile | undefined} old
-   * @param {ts.SourceFile} now
-   */
-  compare(path, old, now) {
-    const [before, after] = this.previous.edges;
-    if (!old) this.affected.set(path, "new");
-    else if (old !== now) {
-      this.affected.set(path, "edited");
-      // A checker would give out numbers of its own.
-      this.ts.bindSourceFile(now, this.after.getCompilerOptions());
-      this.places.set(now.fileName, matchDeclarations(this.ts, old, now));
-    } else if (!isSameSet(before.get(path), after.get(path)))
-      this.affected.set(path, "its imports lead elsewhere");
-  }
-
-  /**
-   * The versions of a file, before and after, as far as there are.
-   * @param {string} path
-   */
-  versionsOf(path) {
-    return [this.previous.files.get(path), this.now.get(path)];
-  }
-
-  /**
-   * Whether a file's edit may concern files that do not import it in ways that no name shows.
-   * @param {string} path
-   */
-  changesOthers(path) {
-    const [old, now] = this.versionsOf(path).map((file) => (file ? this.augmentations(file) : ""));
-    return old !== now;
-  }
-
-  /**
-   * Whether what the engine makes of a file's exports depends on the order of queries.
-   * @param {string} path
-   */
-  isMixed(path) {
-    return this.versionsOf(path).some((file) => {
-      const exported = file?.commonJsModuleIndicator && file.symbol?.exports;
-      return !!exported && exported.has(this.ts.InternalSymbolName.ExportEquals) && exported.size > 1;
-    });
-  }
-
-  /** @param {ts.SourceFile} file */
-  augmentations(file) {
-    const { ts } = this;
-    if (ts.isJsonSourceFile(file)) return file.text;
-    const modules = file.statements.filter(
-      (each) =>
-        ts.isModuleDeclaration(each) && (ts.isStringLiteral(each.name) || ts.isGlobalScopeAugmentation(each)),
-    );
-    return modules.map((each) => each.getText(file)).join("\n");
-  }
-
-  /**
-   * Adds to the affected files until no name that one shows means something else to others; false when they are too
-   * many.
-   * @param {string[]} edited
-   */
-  propagate(edited) {
-    const { answers } = this.previous;
-    let front = edited;
-    for (let isFirst = true; front.length; isFirst = false) {
-      /** @type {Map<string, string>} */
-      const reasons = new Map();
-      for (const path of front) this.addDependents(path, reasons);
-      if (isFirst) this.addDangling(reasons);
-      for (const [path, why] of reasons) this.affected.set(path, why);
-      if (this.affected.size > Math.max(MAX_FEW, MAX_SHARE * answers.size)) return false;
-      front = [...reasons.keys()];
-    }
-    return true;
-  }
-
-  /**
-   * @param {string} path
-   * @param {Map<string, string>} reasons
-   */
-  addDependents(path, reasons) {
-    const isScript = this.versionsOf(path).some((file) => file && !this.isModule(file));
-    const near = this.previous.users.get(path) ?? new Set();
-    if (!isScript && !near.size) return;
-    const all = isScript ? this.now.keys() : closure(this.previous.users, path);
-    const open = [...all].filter(
-      (each) => this.now.has(each) && !this.affected.has(each) && !reasons.has(each),
-    );
-    if (!open.length) return;
-    const changed = this.changedNames(path);
-    if (!changed.size) return;
-    const wide = [...changed].find((name) => name.startsWith(" ") && name !== " default");
-    for (const each of open) {
-      const isDefault = changed.has(" default") && near.has(each);
-      const name = wide || this.mentioned(each, changed) || (isDefault ? " default" : undefined);
-      if (name)
-        reasons.set(each, `depends on ${path}, where${name.startsWith(" ") ? "" : " "}${name} differs`);
-    }
-  }
-
-  /** @param {ts.SourceFile} file */
-  isModule(file) {
-    return this.ts.isExternalOrCommonJsModule(file) || this.ts.isJsonSourceFile(file);
-  }
-
-  /**
-   * The first of the names that a file writes.
-   * @param {string} path
-   * @param {Set<string>} names
-   */
-  mentioned(path, names) {
-    const file = /** @type {ts.SourceFile} */ (this.now.get(path));
-    if (this.symbolIndex.isLibrary(file)) return undefined;
-    const { byName } = this.symbolIndex.tokensOf(file);
-    for (const name of names) if (byName.has(name)) return name;
-    return undefined;
-  }
-
-  /** @param {string} path */
-  changedNames(path) {
-    const dirty = new Set([...this.affected.keys(), ...this.previous.removed]);
-    const [old, now] = [this.previous.program, this.after].map((program) =>
-      new Surface(this.ts, program, dirty).of(path),
-    );
-    if (!old || !now) return new Set([" more than can be compared"]);
-    const names = [...new Set([...old.keys(), ...now.keys()])];
-    return new Set(names.filter((name) => old.get(name) !== now.get(name)));
-  }
-
-  /**
-   * Files that lead to a place which is gone.
-   * @param {Map<string, string>} reasons
-   */
-  addDangling(reasons) {
-    for (const [path, file] of this.now) {
-      if (this.affected.has(path) || reasons.has(path)) continue;
-      const known = this.previous.answers.get(file.fileName);
-      if (known?.leadsTo(this.edited, (target) => this.isGone(target)))
-        reasons.set(path, "leads to a place that is gone");
-    }
-  }
-
-  /** @param {PlaceTarget} target */
-  isGone({ file, start }) {
-    if (start < 0) return false;
-    const places = this.places.get(file);
-    return places ? !places.get(start) : this.edited.has(file);
   }
 
   /**
    * Where a definition is now.
    * @param {PlaceTarget} target
-   * @returns {PlaceTarget}
    */
   movedTarget(target) {
-    const places = this.places.get(target.file);
-    if (!places || target.start < 0) return target;
-    const moved = places.get(target.start);
-    if (!moved) throw new Error(`${target.file} has no declaration at ${target.start} now`);
-    const { start, oldEnd, end } = moved;
-    return { ...target, start, end: oldEnd === target.end ? end : start + target.end - target.start };
+    return this.running.movedTarget(target);
   }
 
   /** @param {string} fileName */
@@ -267,27 +79,27 @@ class ProgramUpdate {
     return this.names.has(fileName);
   }
 
-  /** What is known of queries and tokens passes to the program after the edit. */
-  takeOver() {
+  /**
+   * What is known of queries and tokens passes to the program after the edit.
+   * @param {AffectedFiles} analysis
+   */
+  takeOver({ before, now, answers }) {
     const { symbolIndex, queries, after, names } = this;
-    const old = this.previous;
     this.renumberImports();
-    const before = [...names].map((name) => old.program.getSourceFile(name)).filter((file) => !!file);
-    const affected = [...this.files, ...before].filter((file) => !symbolIndex.isLibrary(file));
-    symbolIndex.inherit(old.checker, old.successor, affected);
-    const unchanged = new Set(this.now.values());
-    symbolIndex.predecessor = {
-      checker: old.checker,
-      successor: old.successor,
-      covers: (file) => unchanged.has(file) && !names.has(file.fileName),
-    };
-    const memory = this.inheritQueries(queries.memory(old.program), queries.memory(after));
-    queries.memories.delete(old.program);
+    const old = [...names].map((name) => before.getSourceFile(name)).filter((file) => !!file);
+    const affected = [...this.files, ...old].filter((file) => !symbolIndex.isLibrary(file));
+    const [checker, successor] = [before.getTypeChecker(), after.getTypeChecker()];
+    symbolIndex.inherit(checker, successor, affected);
+    const unchanged = new Set(now.values());
+    const covers = (/** @type {ts.SourceFile} */ file) => unchanged.has(file) && !names.has(file.fileName);
+    symbolIndex.predecessor = { checker, successor, covers };
+    const memory = this.inheritQueries(queries.memory(before), queries.memory(after));
+    queries.memories.delete(before);
     queries.updates.set(after, this);
-    for (const [name, { tokens }] of old.answers) {
+    for (const [name, { tokens }] of answers) {
       if (names.has(name)) continue;
       for (const { query, node } of tokens)
-        if (query !== null && !old.askers.has(query)) old.askers.set(query, node);
+        if (query !== null && !this.askers.has(query)) this.askers.set(query, node);
     }
     this.invalidateGains(memory);
   }
@@ -354,7 +166,7 @@ class ProgramUpdate {
    * @param {Touch} touch
    */
   touchRelated(file, touch) {
-    const checker = this.previous.successor;
+    const checker = this.after.getTypeChecker();
     for (const token of [...this.symbolIndex.tokensOf(file).byName.values()].flat()) {
       const related = attempt(() => this.symbolIndex.related(checker, token));
       for (const key of related?.certain ?? []) touch(/** @type {SymbolKey} */ (key));
@@ -371,7 +183,7 @@ class ProgramUpdate {
    */
   crossingNames(file, touch) {
     const { ts, after } = this;
-    const checker = this.previous.successor;
+    const checker = this.after.getTypeChecker();
     /** @type {Set<string>} */
     const names = new Set();
     for (const node of this.symbolIndex.tokensOf(file).asked) {
@@ -462,7 +274,7 @@ class ProgramUpdate {
    */
   refresh(query) {
     if (!this.stale.has(query)) return true;
-    const node = this.previous.askers.get(query);
+    const node = this.askers.get(query);
     if (!node) return false;
     this.queries.references(this.after, node, query);
     return true;
@@ -479,46 +291,9 @@ class ProgramUpdate {
   release() {
     this.symbolIndex.predecessor = null;
     this.queries.updates.delete(this.after);
-    this.old = null;
+    this.analysis = null;
+    this.askers.clear();
   }
-}
-
-/** What is needed of the program before the edit. */
-class State {
-  /**
-   * @param {ts.Program} program
-   * @param {ts.Program} after
-   * @param {Map<string, FileAnswers>} answers
-   */
-  constructor(program, after, answers) {
-    this.program = program;
-    this.answers = answers;
-    this.files = byPath(program);
-    this.edges = [importEdges(program), importEdges(after)];
-    this.users = reversed(this.edges);
-    this.after = after;
-    /** @type {string[]} the paths of files that are gone */
-    this.removed = [];
-    /** @type {Map<string, ts.Node>} a token of a file that is not affected, for each query */
-    this.askers = new Map();
-  }
-
-  get checker() {
-    return this.program.getTypeChecker();
-  }
-
-  /** The checker after the edit. */
-  get successor() {
-    return this.after.getTypeChecker();
-  }
-}
-
-/**
- * @param {ts.Program} program
- * @returns {Map<string, ts.SourceFile>}
- */
-function byPath(program) {
-  return new Map(program.getSourceFiles().map((file) => [file.path, file]));
 }
 
 /**
