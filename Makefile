@@ -6,6 +6,10 @@ STATICCHECK = v0.8.2
 ZOEKT = v0.0.0-20260807124253-c4d8f3537f7a
 ENGINES = src/codenib/navigation
 
+# Our Rust program and rust-analyzer's crates below it take 17 minutes of processor time at this level, more at the usual
+# one, and the tests need no faster programs. `make engines` reuses the compiled crates, so it needs the same level.
+export CARGO_PROFILE_RELEASE_OPT_LEVEL ?= 1
+
 .DEFAULT_GOAL := help
 .PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix bench
 

@@ -183,7 +183,11 @@ def _fill(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
             _copy(source, folder / "src")
             run([cargo, "fetch"], folder / "src")
             copy_release_lock(cargo, folder / "src")
-            run([cargo, "install", "--path", "src", "--root", str(folder)], folder, _target(tools))
+            run([cargo, "fetch"], folder / "src")  # fits the lock file to our program
+            # Without --locked the newest versions are taken, and nothing is shared with rust-analyzer.
+            run(
+                [cargo, "install", "--locked", "--path", "src", "--root", str(folder)], folder, _target(tools)
+            )
             shutil.rmtree(folder / "src")
         case CustomCommand(arguments):
             run(list(arguments), folder)
