@@ -44,18 +44,20 @@ class Bases:
         self.used: Delta | None = None
 
     def nearest(self, kind: ViewKind) -> Base | None:
-        """The fresh view whose files differ least; one of the same commit, where the view follows commits."""
+        """The fresh view of this kind whose files differ least; where it follows commits, of the same one."""
         best: Base | None = None
         follows_commits = VIEWS[kind].follows_commits
-        recorded = ((m, record) for m in self._manifests if (record := self._fresh(m, kind)) is not None)
-        for manifest, record in islice(recorded, _BASES):
+        holding = ((m, record) for m in self._manifests if (record := self._fresh(m, kind)) is not None)
+        for manifest, record in islice(holding, _BASES):
             delta = self._delta(manifest)
             if delta is None:
                 continue
-            same = manifest.commit == self._snapshot.commit if follows_commits else not len(delta)
-            if best is None or same or len(delta) < len(best.delta):
-                best = Base(record, delta, same)
-            if best.same or (len(best.delta) <= _NEAR and not follows_commits):
+            if follows_commits and manifest.commit == self._snapshot.commit:
+                best = Base(record, delta, True)
+                break
+            if best is None or len(delta) < len(best.delta):
+                best = Base(record, delta, not follows_commits and not len(delta))
+            if len(best.delta) <= _NEAR and not follows_commits:
                 break
         if best is not None:
             self.used = best.delta

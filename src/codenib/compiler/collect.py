@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from codenib.compiler.records.derive import UNITS
-from codenib.compiler.registry import SLOW_VIEWS, VIEWS, derivers_of
+from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS, derivers_of
 from codenib.core.errors import StateError
 from codenib.core.views import Status, ViewKind
 from codenib.manifest.cache import record_key
@@ -83,7 +83,7 @@ def _sweep_repositories(root: Path, keep: int) -> _Reached:
 def _drop_unreached(store: Store, reached: _Reached) -> tuple[int, int]:
     """Drop records, vectors and blobs that nothing reaches; how many records with vectors, how many blobs."""
     versions = {UNITS: units_version()}
-    versions.update((name, deriver.version) for name, deriver in derivers_of(VIEWS).items())
+    versions.update((name, deriver.version) for name, deriver in derivers_of(DEFAULT_VIEWS).items())
     with closing(store.open_cache()) as cache:
         keys = {record_key(name, version, *job) for name, version in versions.items() for job in reached.jobs}
         records = cache.keep_only(keys)

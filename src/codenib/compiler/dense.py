@@ -54,10 +54,10 @@ class DenseChoice:
 
     @contextmanager
     def asked(
-        self, spec: str | None = None, family: str | None = None, level: str | None = None
+        self, spec: str | None = None, family: str | None = None, documents: str | None = None
     ) -> Iterator[None]:
         """Choose for a while, and open the embedder: a wrong choice fails before any work."""
-        self._asked = (spec or os.environ.get(EMBEDDER) or None, family, level)
+        self._asked = (spec or os.environ.get(EMBEDDER) or None, family, documents)
         try:
             self._settled()
             self.open_now()
@@ -74,11 +74,11 @@ class DenseChoice:
         self._settled()
 
     def _settled(self) -> DenseSetting:
-        spec, family, level = self._asked
+        spec, family, documents = self._asked
         self._recorded = self._of_head()
         if not self._recorded:
             spec = spec or os.environ.get(EMBEDDER) or None
-        setting = make_setting(self._recorded, spec=spec, family=family, level=level)
+        setting = make_setting(self._recorded, spec=spec, family=family, documents=documents)
         if setting != self._setting:
             self._setting, self._builder = setting, None
         return setting

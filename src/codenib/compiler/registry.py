@@ -6,7 +6,7 @@ function that imports it when it is first needed: an update that finds nothing t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -228,7 +228,7 @@ DEFAULT_VIEWS = tuple(view.kind for view in VIEWS.values() if view.default)
 SLOW_VIEWS = tuple(view.kind for view in VIEWS.values() if view.slow)
 
 
-def derivers_of(kinds: Iterable[ViewKind]) -> dict[str, Deriver]:
+def derivers_of(kinds: Sequence[ViewKind]) -> dict[str, Deriver]:
     """The derivers whose records these views read, by name."""
     return {deriver.name: deriver for kind in kinds for deriver in VIEWS[kind].derivers()}
 

@@ -75,6 +75,7 @@ class Evidence:
     score: float
     marks: tuple[str, ...] = ()
     matched: tuple[str, ...] = ()
+    further: int = 0  # more units of this file match as well, and were left out for other files
 
 
 @dataclass(frozen=True, slots=True)

@@ -72,7 +72,7 @@ class Store:
         return self.root / "blobs.sqlite"
 
     def collecting(self) -> AbstractContextManager[None]:
-        """The lock of `gc`, against every writer of every repository."""
+        """Held by `gc`, against every writer of every repository."""
         return exclusive(self.root / "gc.lock", timeout_s=_LOCK_S)
 
     def not_collecting(self) -> AbstractContextManager[None]:
@@ -85,11 +85,11 @@ class Store:
         return exclusive(self.folder / "writer.lock", timeout_s=timeout_s)
 
     def building(self) -> AbstractContextManager[None]:
-        """The lock of the one process that builds slow views; writers go on meanwhile."""
+        """Held while engines or models make a view, so that two processes do not; writers go on meanwhile."""
         return exclusive(self.folder / "builder.lock", timeout_s=_LOCK_S)
 
     def keeping(self, worktree: str) -> AbstractContextManager[None]:
-        """The lock of the one process that keeps a worktree's slow views up to date with running engines."""
+        """Held by the process that keeps a worktree's slow views with engines that stay; there is one."""
         return exclusive(self.worktree_state(worktree) / "keeper.lock", timeout_s=0.0)
 
     def has_keeper(self, worktree: str) -> bool:

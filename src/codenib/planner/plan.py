@@ -38,7 +38,6 @@ _NEEDS = {
 ONE_HOP, FUSED = "one-hop", "dense-graph"
 EXPANSIONS = {Route.STRUCTURAL: ONE_HOP, Route.SEMANTIC: FUSED}
 RERANK = 30  # the cut before reranking
-QUESTION_WORDS = 40  # a text of one line with more words is an issue without line breaks
 #: Milliseconds that an operator costs where none was measured yet; those of a reranker are for one document.
 ASSUMED = {"lexical": 6.0, "semantic": 4.0, "learned": 25.0, "expand": 5.0, "rerank": 45.0}
 
@@ -153,7 +152,7 @@ def _automatic(request: SearchRequest, signals: Signals, capabilities: Collectio
         reason = "an issue's text, by the only ranked view and what it names, learned"
         return Plan(Route.LEXICAL, request.k, reason, fusion="learned", budget=request.budget)
     fusion = _fusion(request, signals)
-    kind = "a short question" if _is_question(signals) else "an issue's text"
+    kind = "a short question" if signals.is_question else "an issue's text"
     reason = f"{kind}: words and vectors, {fusion}"
     return Plan(Route.HYBRID, request.k, reason, fusion=fusion, budget=request.budget)
 
@@ -161,11 +160,7 @@ def _automatic(request: SearchRequest, signals: Signals, capabilities: Collectio
 def _fusion(request: SearchRequest, signals: Signals) -> str:
     if request.fusion != "auto":
         return request.fusion
-    return "weighted" if _is_question(signals) else "learned"
-
-
-def _is_question(signals: Signals) -> bool:
-    return signals.lines == 1 and signals.words <= QUESTION_WORDS
+    return "weighted" if signals.is_question else "learned"
 
 
 def _reranking(request: SearchRequest, capabilities: Collection[str]) -> tuple[str | None, int]:

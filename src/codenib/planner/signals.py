@@ -13,6 +13,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+QUESTION_WORDS = 40  # a text of one line with more words is an issue without line breaks
 MAX_CHARACTERS = 60_000  # of a text that is read; logs pasted whole say no more after that
 _MOST = 64  # of each kind of name
 
@@ -51,6 +52,11 @@ class Signals:
     structural: Structural | None
     template: bool
     about_tests: bool
+
+    @property
+    def is_question(self) -> bool:
+        """Whether it is a short question; a longer text tells a story, as an issue does."""
+        return self.lines == 1 and self.words <= QUESTION_WORDS
 
     @property
     def names_code(self) -> bool:

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from codenib.compiler.registry import DEFAULT_VIEWS, parse_views
 from codenib.planner.plan import FUSIONS, ROUTES
-from codenib.views.dense.profile import LEVELS, Family
+from codenib.views.dense.profile import DocumentSet, Family
 
-__all__ = ["DEFAULT_VIEWS", "DOCUMENT_LEVELS", "FAMILIES", "FUSIONS", "ROUTES", "parse_views"]
+__all__ = ["DEFAULT_VIEWS", "DOCUMENT_SETS", "FAMILIES", "FUSIONS", "ROUTES", "parse_views"]
 
-#: What is one document of a dense view: callables, or whole files.
-DOCUMENT_LEVELS = tuple(level.name for level in LEVELS)
+#: What is one document of a dense view: every leaf, callables alone, or whole files.
+DOCUMENT_SETS = tuple(each.value for each in DocumentSet)
 #: How its vectors are organised.
 FAMILIES = tuple(family.value for family in Family)

@@ -68,7 +68,7 @@ class Folder:
         return SUBMODULE if stat.S_ISDIR(state.st_mode) else IRREGULAR
 
     def read(self, path: str) -> tuple[bytes, os.stat_result | None] | str | None:
-        """The bytes of a regular file, with its state unless that changed meanwhile; or as `stat`."""
+        """The bytes of a regular file with its state if that held still, or as `stat`."""
         name = path.encode()
         if not self._is_real(name.rpartition(b"/")[0]):
             return None

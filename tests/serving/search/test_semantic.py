@@ -82,9 +82,13 @@ def test_paths_tests_and_levels_are_honoured(workspace: Workspace) -> None:
     assert set(ask(paths=["shop/cart.py"])) == {"shop/cart.py"}
     assert "tests/test_cart.py" in ask(tests="include")
     assert "tests/test_cart.py" not in ask(tests="exclude")
-    assert ask(tests="lower")[-1] == "tests/test_cart.py"
+    marked = ("tests/test_cart.py", "docs/cart.md")
+    lowered, included = ask(tests="lower"), ask(tests="include")
+    assert all(lowered.index(path) >= included.index(path) for path in marked)
+    assert lowered != included
     files = workspace.search(QUESTION, route="semantic", level="file", tests="include")
     assert sorted(item.path for item in files.items) == [
+        "docs/cart.md",
         "shop/cart.py",
         "shop/currency.py",
         "tests/test_cart.py",
@@ -254,7 +258,7 @@ def test_gc_keeps_the_vectors_that_a_view_is_made_of(shop: GitRepo) -> None:
     with Workspace(shop.path, open_embedder=open_hashing) as workspace:
         workspace.index([DENSE], embedder="hash:old")
         workspace.index([DENSE], embedder="hash:new")
-    assert collect(keep=4).records == 4  # all that the old embedder made
+    assert collect(keep=4).records == 7  # all that the old embedder made
     opened = Opened()
     with Workspace(shop.path, open_embedder=opened) as workspace:
         workspace.index([DENSE], rebuild=True)

@@ -8,10 +8,10 @@ from pathlib import Path
 from tests.views.conftest import Sources
 from tests.views.dense.hashing import HashEmbedder, MemoryCache
 
-from codenib.core.source import BlobUnits, Level, SourceFile, SourceSnapshot
+from codenib.core.source import BlobUnits, SourceFile, SourceSnapshot
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
-from codenib.views.dense.profile import DenseSetting, Family
+from codenib.views.dense.profile import DenseSetting, DocumentSet, Family
 from codenib.views.dense.store import CodeVectorStore
 from codenib.views.dense.view import DenseViewBuilder
 
@@ -35,10 +35,10 @@ def dense_builder(
     embedder: HashEmbedder | None = None,
     cache: MemoryCache | None = None,
     family: Family = Family.FLAT,
-    level: Level = Level.L2,
+    documents: DocumentSet = DocumentSet.L2,
 ) -> DenseViewBuilder:
     opened, kept = embedder or HashEmbedder(), cache or MemoryCache()
-    return DenseViewBuilder(DenseSetting("test", family, level), lambda _: opened, lambda: kept, quiet)
+    return DenseViewBuilder(DenseSetting("test", family, documents), lambda _: opened, lambda: kept, quiet)
 
 
 def build_store(files: Mapping[str, str], out: Path, builder: DenseViewBuilder) -> CodeVectorStore:

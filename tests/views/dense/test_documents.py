@@ -6,10 +6,10 @@ from itertools import pairwise
 
 import pytest
 
-from codenib.core.source import Level
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
 from codenib.views.dense.documents import DenseDocument, documents_of
+from codenib.views.dense.profile import DocumentSet
 
 PYTHON = '''"""A shop."""
 
@@ -34,9 +34,9 @@ def convert(amount):
 '''
 
 
-def of(path: str, text: str, level: Level = Level.L2) -> list[DenseDocument]:
+def of(path: str, text: str, documents: DocumentSet = DocumentSet.L2) -> list[DenseDocument]:
     data = text.encode()
-    return documents_of(path, extract(data, language_hint(path)), data, level)
+    return documents_of(path, extract(data, language_hint(path)), data, documents)
 
 
 def test_a_document_is_its_address_its_class_and_its_source() -> None:
@@ -94,14 +94,23 @@ def test_blank_lines_below_a_unit_do_not_change_its_text() -> None:
     assert short.end_line < long.end_line
 
 
+def test_every_line_with_text_is_in_a_document_of_a_leaf() -> None:
+    documents = of("shop/cart.py", PYTHON, DocumentSet.LEAVES)
+    covered = {line for each in documents for line in range(each.start_line, each.end_line + 1)}
+    assert covered == set(range(1, PYTHON.count("\n") + 1))
+    assert {"module", "body", "method", "function"} <= {each.kind for each in documents}
+    (prose,) = of("notes.zig", "const x = 1;\n", DocumentSet.LEAVES)  # a language without a grammar
+    assert prose.text == "notes.zig\nconst x = 1;"
+
+
 def test_a_file_document_is_a_skeleton_with_the_whole_range() -> None:
-    (document,) = of("shop/cart.py", PYTHON, Level.L0)
+    (document,) = of("shop/cart.py", PYTHON, DocumentSet.L0)
     assert document.text == ("shop/cart.py\nclass Cart(Basket):\n  def total(self):\ndef convert(amount):")
     assert (document.start_line, document.end_line, document.kind) == (1, PYTHON.count("\n"), "file")
 
 
 def test_prose_has_a_skeleton_of_its_headings() -> None:
-    (document,) = of("doc.md", "# Cart\n\nText.\n\n## Total\n\nMore.\n", Level.L0)
+    (document,) = of("doc.md", "# Cart\n\nText.\n\n## Total\n\nMore.\n", DocumentSet.L0)
     assert document.text.split("\n")[0] == "doc.md"
     assert "Total" in document.text
 
@@ -109,4 +118,4 @@ def test_prose_has_a_skeleton_of_its_headings() -> None:
 def test_skipped_and_empty_files_have_no_documents() -> None:
     assert of("a.py", "\0") == []
     assert of("a.py", "") == []
-    assert of("a.py", "\0", Level.L0) == []
+    assert of("a.py", "\0", DocumentSet.L0) == []

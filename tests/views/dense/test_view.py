@@ -14,8 +14,7 @@ from tests.views.dense.conftest import ParsedSources, build_store, dense_builder
 from tests.views.dense.hashing import DIMENSION, HashEmbedder, MemoryCache
 
 from codenib.core.errors import CannotMaintain, ProviderError
-from codenib.core.source import Level
-from codenib.views.dense.profile import Family
+from codenib.views.dense.profile import DocumentSet, Family
 from codenib.views.dense.store import CodeVectorStore
 
 BODIES = st.sampled_from(
@@ -86,13 +85,13 @@ def histories(draw: st.DrawFn) -> list[dict[str, str]]:
 @given(
     histories(),
     st.sampled_from([Family.FLAT, Family.FLAT, Family.IVF, Family.HNSW]),
-    st.sampled_from([Level.L2, Level.L2, Level.L0]),
+    st.sampled_from([*DocumentSet]),
 )
 def test_maintained_view_equals_rebuilt_view(
-    history: list[dict[str, str]], family: Family, level: Level
+    history: list[dict[str, str]], family: Family, documents: DocumentSet
 ) -> None:
     sources = ParsedSources()
-    maintainer = dense_builder(family=family, level=level)
+    maintainer = dense_builder(family=family, documents=documents)
     snapshots = [sources.of_text(files) for files in history]
     with TemporaryDirectory() as folder:
         maintained = Path(folder) / "0"
@@ -102,7 +101,7 @@ def test_maintained_view_equals_rebuilt_view(
             target, rebuilt = Path(folder) / f"{step}", Path(folder) / f"{step}-rebuilt"
             target.mkdir()
             rebuilt.mkdir()
-            rebuilder = dense_builder(family=family, level=level)
+            rebuilder = dense_builder(family=family, documents=documents)
             said = maintainer.maintain(maintained, delta_between(before, after), sources, target)
             assert said == rebuilder.build(after, sources, rebuilt)
             assert list(maintainer.differences(target, rebuilt)) == []
@@ -151,7 +150,7 @@ def test_a_delta_over_the_threshold_is_written_as_one_segment(tmp_path: Path) ->
     assert len(list((tmp_path / "next").glob("*.vectors.npy"))) == 1
 
 
-@pytest.mark.parametrize("other", ["identity", "family", "level"])
+@pytest.mark.parametrize("other", ["identity", "family", "documents"])
 def test_vectors_of_another_embedder_or_setting_are_never_maintained(tmp_path: Path, other: str) -> None:
     sources = ParsedSources()
     snapshot = sources.of_text(MANY)
@@ -159,7 +158,7 @@ def test_vectors_of_another_embedder_or_setting_are_never_maintained(tmp_path: P
     builder = dense_builder(
         HashEmbedder("another" if other == "identity" else "hashing"),
         family=Family.IVF if other == "family" else Family.FLAT,
-        level=Level.L0 if other == "level" else Level.L2,
+        documents=DocumentSet.L0 if other == "documents" else DocumentSet.L2,
     )
     out = tmp_path / "next"
     out.mkdir()

@@ -14,7 +14,7 @@ import msgspec
 
 from codenib.compiler.records.derive import Job, derive_jobs
 from codenib.compiler.records.workers import WorkerSetup, read_frame, write_frame
-from codenib.compiler.registry import VIEWS, derivers_of
+from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
 from codenib.core.errors import CodenibError
 
 
@@ -28,7 +28,7 @@ def main() -> None:
     if first is None:
         return
     setup = msgspec.msgpack.decode(first, type=WorkerSetup)
-    known = derivers_of(VIEWS)
+    known = derivers_of(DEFAULT_VIEWS)
     derivers = [known[name] for name in setup.derivers]
     with closing(setup.source.open()) as reader:
         write_frame(answers, [])

@@ -49,7 +49,7 @@ class BenchmarkRepository(msgspec.Struct, frozen=True):
     language: str
     url: str
     revision: str
-    root: str = msgspec.field(default="", name="benchmark_root")
+    root: str | None = msgspec.field(default=None, name="benchmark_root")
 
     @property
     def repo(self) -> str:
@@ -66,7 +66,8 @@ class BenchmarkRepository(msgspec.Struct, frozen=True):
     @property
     def paths(self) -> tuple[str, ...]:
         """The filter that keeps a search inside the benchmark's folder."""
-        return (f"{self.root.strip('/')}/**",) if self.root.strip("/.") else ()
+        root = (self.root or "").strip("/.")
+        return (f"{root}/**",) if root else ()
 
 
 class Question(msgspec.Struct, frozen=True):

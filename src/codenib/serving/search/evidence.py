@@ -30,6 +30,7 @@ class Retrieval:
     level: ResultLevel = "unit"
     tests: Tests = "lower"
     accepts: Callable[[str], bool] | None = None  # None: every path
+    spread: bool = False  # over files: further units of one count less
 
     def allowed(self, paths: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
         """A mask over paths: those that are accepted; None when all are."""

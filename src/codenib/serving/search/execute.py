@@ -10,6 +10,7 @@ import numpy as np
 
 from codenib.core.answers import Evidence, Plan, Route
 from codenib.planner.signals import Signals
+from codenib.serving.search.declarations import declarations_first
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, evidence
 from codenib.serving.search.lexical import search_lexical
 
@@ -41,10 +42,14 @@ class Execution:
 
 
 def execute(execution: Execution) -> RankedEvidence:
-    """Retrieve, expand and rerank as the plan says."""
+    """Retrieve, expand and rerank as the plan says; the declarations of what a question names come first."""
     if execution.reranker is not None and execution.plan.k_rerank:
-        return _rerank(execution, execution.reranker)
-    return _retrieve(execution)
+        ranked = _rerank(execution, execution.reranker)
+    else:
+        ranked = _retrieve(execution)
+    if execution.plan.route is Route.STRUCTURAL and execution.signals.structural is not None:
+        return ranked  # it asks for what stands around a name
+    return declarations_first(execution.pinned, execution.wanted, execution.signals, ranked)
 
 
 def _retrieve(execution: Execution) -> RankedEvidence:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, evidence
@@ -23,6 +24,19 @@ def search_lexical(
     if lift is not None:
         scores = lift(scores)
     allowed = wanted.allowed(view.paths)
-    ranking = rank(view, scores, level=wanted.level, k=wanted.k, tests=wanted.tests, allowed=allowed)
+    ranking = rank(
+        view,
+        scores,
+        level=wanted.level,
+        k=wanted.k,
+        tests=wanted.tests,
+        allowed=allowed,
+        spread=wanted.spread,
+    )
     best = zip(ranking.numbers, ranking.scores, strict=True)
-    return RankedEvidence(evidence(view, wanted.level, best, scores.terms), ranking.total)
+    items = evidence(view, wanted.level, best, scores.terms)
+    if ranking.further:
+        items = tuple(
+            replace(item, further=further) for item, further in zip(items, ranking.further, strict=True)
+        )
+    return RankedEvidence(items, ranking.total)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -33,6 +34,12 @@ BEST_UNITS = (1.0, 0.5, 0.25)
 WHOLE_FILE = 0.5
 FILE_SHARE = 0.2
 
+# What each further unit of a file is worth in a question's answer. On one half of semble's benchmark (379
+# questions of 19 repositories, NDCG@10): .791 at 1, .839 at 0.7, .842 at 0.5, .843 at 0.2. Sentences of
+# docstrings asked of code without them (338 of three repositories, function among ten): .919 at 1, .924 at
+# 0.85, .915 at 0.7, .900 at 0.6, .874 at 0.5; its file .945, .977, .982, .985, .985.
+SPREAD = 0.7
+
 Array = NDArray[Any]
 
 
@@ -43,6 +50,7 @@ class Ranking:
     numbers: tuple[int, ...]
     scores: tuple[float, ...]
     total: int
+    further: tuple[int, ...] = ()  # for each unit that is the first of its file: left out for other files
 
 
 def rank(
@@ -53,12 +61,43 @@ def rank(
     k: int,
     tests: Tests = "lower",
     allowed: Array | None = None,
+    spread: bool = False,
 ) -> Ranking:
-    """The best `k`; `allowed` is a mask over files. Ties go by path and line, never by storage order."""
+    """The best `k`; `allowed` is a mask over files. Ties go by path and line, never by storage order.
+
+    With `spread`, each further unit of a file counts less, so that the answer shows more places.
+    """
     units, files = base_scores(view, scores, tests=tests, allowed=allowed)
     values = units if level == "unit" else files
     chosen = np.flatnonzero(values)
-    return _best(view, chosen, values[chosen], level, k)
+    if not (spread and level == "unit"):
+        return _best(view, chosen, values[chosen], level, k)
+    raw = values[chosen]
+    best = _best(view, chosen, raw * SPREAD ** places_in_file(view.file_of[chosen], raw), level, k)
+    return replace(best, further=_further(view, best.numbers, chosen, raw))
+
+
+def places_in_file(files: Array, values: Array) -> Array:
+    """For each unit how many units of its file have a higher value; equal ones in the order given."""
+    order = np.lexsort((np.arange(len(files)), -values, files))
+    ordered = files[order]
+    starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(ordered) else ordered
+    sizes = np.diff(np.r_[starts, len(ordered)])
+    places = np.empty(len(files), np.int64)
+    places[order] = np.arange(len(ordered)) - np.repeat(starts, sizes)
+    return places
+
+
+def _further(view: LexicalView, numbers: Sequence[int], chosen: Array, raw: Array) -> tuple[int, ...]:
+    """For the first result of each file, its other units with a value that would have been enough."""
+    if not numbers:
+        return ()
+    results = np.array(numbers)
+    enough = float(raw[np.searchsorted(chosen, results)].min())
+    left = np.bincount(view.file_of[chosen[raw >= enough]], minlength=len(view.marks))
+    left -= np.bincount(view.file_of[results], minlength=len(view.marks))
+    files = view.file_of[results].tolist()
+    return tuple(int(left[file]) if file not in files[:place] else 0 for place, file in enumerate(files))
 
 
 def base_scores(

@@ -56,7 +56,14 @@ class Searcher:
         pinned, refreshed = self._pin(request)
         plan = make_plan(request, signals, _capabilities(pinned), self.costs.medians())
         tests = request.tests or ("include" if signals.about_tests else "lower")
-        wanted = Retrieval(request.query, request.k, request.level, tests, path_filter(request.paths))
+        wanted = Retrieval(
+            query=request.query,
+            k=request.k,
+            level=request.level,
+            tests=tests,
+            accepts=path_filter(request.paths),
+            spread=signals.is_question,
+        )
         execution = Execution(
             pinned=pinned,
             wanted=wanted,

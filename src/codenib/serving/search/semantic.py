@@ -8,7 +8,7 @@ from codenib.core.answers import Evidence
 from codenib.core.embedding import Embedder
 from codenib.core.source import Mark
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, file_result, mark_names
-from codenib.serving.search.order import included_files, mark_factors
+from codenib.serving.search.order import SPREAD, included_files, mark_factors, places_in_file
 from codenib.serving.snapshots.pinned import PinnedSnapshot
 from codenib.views.dense.embed import checked
 from codenib.views.dense.store import CodeVectorStore, Nearest, best
@@ -32,6 +32,8 @@ def search_semantic(pinned: PinnedSnapshot, embedder: Embedder, wanted: Retrieva
     numbers, scores = near.rows[matching], scores[matching]
     if wanted.level == "file":
         return _files(view, Nearest(view.file_of[numbers], scores), wanted.k)
+    if wanted.spread:
+        scores = (scores * SPREAD ** places_in_file(view.file_of[numbers], scores)).astype(np.float32)
     nearest = best(numbers, scores, wanted.k)
     items = tuple(
         _unit(view, int(row), float(score)) for row, score in zip(nearest.rows, nearest.scores, strict=True)

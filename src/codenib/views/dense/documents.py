@@ -1,7 +1,7 @@
-"""Units of a file and its text in, the documents that are embedded out: the paper's L2 and L0 documents.
+"""Units of a file and its text in, the documents that are embedded out: of leaves, or of the whole file.
 
-An L2 document is `path:symbol`, for a member of a class the class's own header line, then the source span. An
-L0 document is the file's path and the header lines of its units: a signature skeleton.
+A leaf's document is `path:symbol`, for a member of a class the class's own header line, then the source span.
+An L0 document is the file's path and the header lines of its units: a signature skeleton.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codenib.core.source import BlobUnits, Level, UnitRow
+from codenib.views.dense.profile import DocumentSet
 
 _HEADER_LIMIT = 200
 # What may stand above a definition and belong to it: comments, decorators, attributes.
@@ -34,14 +35,15 @@ class DenseDocument:
         return hashlib.sha256(self.text.encode("utf-8", "surrogatepass")).digest()
 
 
-def documents_of(path: str, units: BlobUnits, data: bytes, level: Level) -> list[DenseDocument]:
+def documents_of(path: str, units: BlobUnits, data: bytes, wanted: DocumentSet) -> list[DenseDocument]:
     """The documents of a file, in line order; none for a skipped or empty one."""
     if units.skip or not units.rows:
         return []
     lines = data.decode("utf-8", "replace").split("\n")
-    if level is Level.L0:
+    if wanted is DocumentSet.L0:
         return [_file_document(path, units, lines)]
-    return list(_unit_documents(path, units.rows, lines))
+    documents = _unit_documents(path, units.rows, lines)
+    return [each for each in documents if wanted is DocumentSet.LEAVES or each.level is Level.L2]
 
 
 def header_of(row: UnitRow, lines: Sequence[str]) -> str:
@@ -55,13 +57,13 @@ def header_of(row: UnitRow, lines: Sequence[str]) -> str:
 
 
 def _unit_documents(path: str, rows: Sequence[UnitRow], lines: Sequence[str]) -> Iterator[DenseDocument]:
-    """Only callables and other L2 leaves; each piece of a long one is a document of its own."""
+    """One for each leaf: callables, rests of classes and files, sections, windows; long ones in pieces."""
     headers: dict[UnitRow, str] = {}
     for row, owners in _nested(rows):
-        if row.level is not Level.L2 or not row.leaf:
+        if not row.leaf:
             continue
         parts = [f"{path}:{row.symbol}" if row.symbol else path]
-        if owners:
+        if owners and row.level is Level.L2:
             owner = owners[-1]
             if owner not in headers:
                 headers[owner] = header_of(owner, lines)

@@ -112,8 +112,8 @@ class Neighbours:
             scores, rows = self._index.search(
                 np.ascontiguousarray(query, np.float32)[None], min(k, self._index.ntotal), params=parameters
             )
-        valid = rows[0] >= 0
-        return rows[0][valid], scores[0][valid]
+        found = rows[0] >= 0
+        return rows[0][found], scores[0][found]
 
 
 @cache

@@ -7,15 +7,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codenib.core.errors import InputError
-from codenib.core.source import Level
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.units.languages import units_version
 from codenib.views.segments import FORMAT
 
-DOCUMENTS = "1"  # how a document is spelt
+DOCUMENTS = "2"  # how a document is spelt, and which there are by default
 PARTS = "1"  # the files of a segment
 DEFAULT_EMBEDDER = "static"
-LEVELS = (Level.L2, Level.L0)
+
+
+class DocumentSet(StrEnum):
+    """What is embedded: every leaf of a file, or the paper's callables alone, or the skeletons of files."""
+
+    LEAVES = "leaves"
+    L2 = "L2"
+    L0 = "L0"
 
 
 class Family(StrEnum):
@@ -28,11 +34,11 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DenseSetting:
-    """What a person chooses: `spec` names the embedder, `level` says what a document is."""
+    """What a person chooses: `spec` names the embedder, `documents` says what is embedded."""
 
     spec: str = DEFAULT_EMBEDDER
     family: Family = Family.FLAT
-    level: Level = Level.L2
+    documents: DocumentSet = DocumentSet.LEAVES
 
 
 def dense_profile(setting: DenseSetting, identity: str, model: str) -> ArtifactProfile:
@@ -44,7 +50,7 @@ def dense_profile(setting: DenseSetting, identity: str, model: str) -> ArtifactP
             "identity": identity,
             "model": model,
             "family": setting.family.value,
-            "level": setting.level.name,
+            "level": setting.documents.value,
             "documents": DOCUMENTS,
             "parts": PARTS,
             "segments": str(FORMAT),
@@ -54,16 +60,20 @@ def dense_profile(setting: DenseSetting, identity: str, model: str) -> ArtifactP
 
 
 def make_setting(
-    fields: Mapping[str, str], *, spec: str | None, family: str | None, level: str | None
+    fields: Mapping[str, str], *, spec: str | None, family: str | None, documents: str | None
 ) -> DenseSetting:
-    """What is asked for; where nothing is asked, what `fields` of an earlier profile say."""
+    """What is asked for; where nothing is asked, what `fields` of an earlier profile say.
+
+    Profiles of an earlier spelling recorded a default that is no longer ours.
+    """
+    recorded = fields.get("level") if fields.get("documents") == DOCUMENTS else None
     try:
         return DenseSetting(
             spec or fields.get("embedder") or DEFAULT_EMBEDDER,
             Family(family or fields.get("family") or Family.FLAT),
-            Level[level or fields.get("level") or Level.L2.name],
+            DocumentSet(documents or recorded or DocumentSet.LEAVES),
         )
-    except (ValueError, KeyError) as error:
-        families, levels = "|".join(Family), "|".join(level.name for level in LEVELS)
-        hint = f"codenib index --views dense --family {families} --documents {levels}"
+    except ValueError as error:
+        families, sets = "|".join(Family), "|".join(DocumentSet)
+        hint = f"codenib index --views dense --family {families} --documents {sets}"
         raise InputError(f"unknown choice for the dense view: {error}", hint=hint) from error

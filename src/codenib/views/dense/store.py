@@ -115,7 +115,7 @@ class CodeVectorStore:
 
     @property
     def identity(self) -> str:
-        """The digest of the embedder's identity."""
+        """The digest of the identity of the embedder that made the vectors."""
         return self._header.identity
 
     @property
@@ -186,7 +186,7 @@ class CodeVectorStore:
         return self._parts[part].entry(index)
 
     def facts(self) -> Iterator[tuple[str, tuple[FileEntry, bytes]]]:
-        """For each file its path and all that is stored of it, vectors bit for bit."""
+        """For each file its path and all that is held of it, vectors bit for bit."""
         for number, path in enumerate(self.paths):
             part, index = self._place(number)
             entry, vectors = self._parts[part].entry(index)
@@ -259,4 +259,5 @@ def best(rows: Numbers, scores: Floats, k: int) -> Nearest:
 
 def _header(settings: VectorSettings) -> _Header:
     setting, identity = settings.setting, settings.vectorizer.embedder.identity
-    return _Header(identity.digest, identity.model, identity.dimension, setting.family, setting.level.name)
+    documents = setting.documents.value
+    return _Header(identity.digest, identity.model, identity.dimension, setting.family, documents)

@@ -67,7 +67,7 @@ class SegmentWriter:
         self, files: Sequence[SourceFile], records: Records
     ) -> Iterator[tuple[FileEntry, list[DenseDocument]]]:
         for file, units, data in zip(files, records.units(files), records.blobs(files), strict=True):
-            documents = documents_of(file.path, units, data, self._setting.level)
+            documents = documents_of(file.path, units, data, self._setting.documents)
             yield FileEntry.of(file, units.lines, units.language, documents), documents
 
     def _write(self, out: Path, name: str, entries: Sequence[FileEntry], vectors: Floats) -> None:

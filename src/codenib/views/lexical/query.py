@@ -90,7 +90,7 @@ def without_noise(text: str) -> str:
 
 
 def _identifiers(text: str) -> set[str]:
-    names = set(_IDENTIFIER.findall(text))
+    found = set(_IDENTIFIER.findall(text))
     for quoted in _CODE.findall(text):
-        names.update(_WORD.findall(quoted))
-    return names
+        found.update(_WORD.findall(quoted))
+    return found

@@ -10,6 +10,7 @@ from codenib.core.source import Level, SourceUnit, Span
 from codenib.serving.search.rerankers.documents import document_of, documents_of
 from codenib.units.extract import extract
 from codenib.views.dense.documents import documents_of as embedded_documents
+from codenib.views.dense.profile import DocumentSet
 
 SOURCE = '''\
 import os
@@ -52,7 +53,7 @@ def test_callables_read_as_the_dense_view_embeds_them() -> None:
         for row in units.rows
         if row.level is Level.L2 and row.leaf
     ]
-    embedded = embedded_documents("a.py", units, SOURCE.encode(), Level.L2)
+    embedded = embedded_documents("a.py", units, SOURCE.encode(), DocumentSet.L2)
     assert [item.symbol for item in evidence] == ["Cart.total", "Cart.Row.price", "main"]
     assert documents_of(evidence, {"a.py": SOURCE}) == [document.text for document in embedded]
 

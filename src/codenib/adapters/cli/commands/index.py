@@ -14,7 +14,7 @@ from codenib.adapters.cli.output import human_size, opened, print_json
 from codenib.compiler.outcome import Outcome
 from codenib.core.errors import InputError
 from codenib.core.views import Status, ViewKind
-from codenib.serving.choices import DEFAULT_VIEWS, DOCUMENT_LEVELS, FAMILIES, parse_views
+from codenib.serving.choices import DEFAULT_VIEWS, DOCUMENT_SETS, FAMILIES, parse_views
 from codenib.serving.installation import collect_garbage
 from codenib.serving.snapshots.status import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
@@ -25,7 +25,7 @@ from codenib.views.graph.maintenance.update import GraphUpdate
 @click.option("--rebuild", is_flag=True, help="Forget what is published for this repository and build anew.")
 @click.option("--embedder", metavar="SPEC", help="What embeds the dense view's documents (default: static).")
 @click.option("--family", type=click.Choice(FAMILIES), help="How the dense view's vectors are organised.")
-@click.option("--documents", type=click.Choice(DOCUMENT_LEVELS), help="What is embedded.")
+@click.option("--documents", type=click.Choice(DOCUMENT_SETS), help="What is embedded.")
 @click.option(
     "--trust/--no-trust",
     default=None,

@@ -194,6 +194,8 @@ def _print_answer(workspace: Workspace, answer: Answer, level: str) -> None:
         click.echo(f"{place}{name}  {click.style(f'{item.kind}{marks}  {item.score:.2f}{why}', dim=True)}")
         if texts:
             click.echo(_excerpt(texts[index], item))
+            if item.further:
+                click.echo(click.style(f"    + {item.further} more in {item.path}", dim=True))
             click.echo()
     if not answer.items:
         click.echo("nothing matches", err=True)

@@ -94,7 +94,8 @@ def ranked_reply(call: Call, route: str) -> ToolReply:
     entries = []
     for item, text in zip(answer.items, texts, strict=True):
         declared = declared_as(text, item.symbol)
-        entries.append(f"{item.path}:{item.start_line}-{item.end_line} {_named(item.symbol, declared)}")
+        more = f" (+{item.further} more in this file)" if item.further else ""
+        entries.append(f"{item.path}:{item.start_line}-{item.end_line} {_named(item.symbol, declared)}{more}")
     what = counted(len(answer.items), answer.total, "units")
     head = head_line(what, str(answer.plan.route), describe_snapshot(answer.snapshot))
     return ToolReply(head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total)

@@ -14,7 +14,6 @@ import numpy as np
 from codenib.compiler.dense import open_named
 from codenib.core.embedding import Embedder
 from codenib.core.errors import InputError
-from codenib.core.source import Level
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import amortised_after, neighbor_recall, recall
 from codenib.evals.options import StudyOptions, study_options
@@ -23,7 +22,7 @@ from codenib.evals.reports.report import Report, seconds, size, table
 from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.ann.builds import DenseBench
 from codenib.views.dense.families import Floats, Neighbours, inner_products, write_index
-from codenib.views.dense.profile import DEFAULT_EMBEDDER, DenseSetting, Family
+from codenib.views.dense.profile import DEFAULT_EMBEDDER, DenseSetting, DocumentSet, Family
 from codenib.views.dense.store import CodeVectorStore, best
 
 K = 10
@@ -76,10 +75,10 @@ def _snapshot(row: LocalizeRow, clone: Path, embedder: Embedder) -> Record:
     ):
         snapshot = bench.take(row.base_commit)
         built = {}
-        for level in (Level.L0, Level.L2):
+        for level in (DocumentSet.L0, DocumentSet.L2):
             out, build_s = bench.build(snapshot, DenseSetting("study", Family.FLAT, level), level.name)
             built[level.name] = {"build_s": round(build_s, 4), "documents": len(CodeVectorStore(out))}
-        store = CodeVectorStore(Path(folder) / Level.L2.name)
+        store = CodeVectorStore(Path(folder) / DocumentSet.L2.value)
         lines_of_code = bench.lines(snapshot, set(store.paths))
         if not len(store):
             return {"repo": row.cluster, "row": row.id, "lines": lines_of_code, "levels": built}

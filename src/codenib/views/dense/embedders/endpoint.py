@@ -99,15 +99,15 @@ def open_endpoint(
 
     A model of the paper, served under its Hub id, gets its prefixes; any other gets none.
     """
-    url, address = post_addresses(base_url, "/embeddings", SPEC_HINT, EMBED_KEYS[0])
+    url, shown = post_addresses(base_url, "/embeddings", SPEC_HINT, EMBED_KEYS[0])
     if not model:
-        raise InputError(f"which model of {address}?", hint=SPEC_HINT)
-    poster = Poster(url, address, choose_key(dict(os.environ), url), patience=patience, sleep=sleep, now=now)
+        raise InputError(f"which model of {shown}?", hint=SPEC_HINT)
+    poster = Poster(url, shown, choose_key(dict(os.environ), url), patience=patience, sleep=sleep, now=now)
     reply = _request(poster, model, ["def probe(): ..."], first=True)
     vector = reply.data[0].embedding
     known = find_embedder(model)
     identity = EmbedderIdentity(
-        model=f"{address}#{model}",
+        model=f"{shown}#{model}",
         revision=reply.model,
         dimension=len(vector),
         pooling="model",
