@@ -1,24 +1,41 @@
-"""Which backends make the facts of which languages: languages and tools in, backends out."""
+"""Languages and tools in, the backends that derive their facts out.
+
+To add a language: its folder, and a row of `GROUPS`. A group's first backend also says how its engine follows
+edits (`ResidentBackend` in core/protocols.py), so that nothing outside the folder knows the language.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Set
+from dataclasses import dataclass
 from importlib import import_module
 
 from codenib.core.protocols import FactBackend
 from codenib.navigation.tools.locate import Toolbox
 
-#: group → its languages, and (module, class) in order of preference. A backend is imported when it is needed.
-_GROUPS: dict[str, tuple[frozenset[str], tuple[tuple[str, str], ...]]] = {
-    "python": (frozenset({"python"}), (("python.backend", "PythonBackend"), ("scip.indexers", "ScipPython"))),
-    "typescript": (
-        frozenset({"typescript", "tsx", "javascript"}),
-        (("typescript.backend", "TypeScriptBackend"), ("scip.indexers", "ScipTypeScript")),
+
+@dataclass(frozen=True, slots=True)
+class LanguageGroup:
+    """Languages that one engine reads together. `backends` are "module:class", in order of preference."""
+
+    name: str
+    languages: frozenset[str]
+    backends: tuple[str, ...]
+
+
+GROUPS = (
+    LanguageGroup(
+        "python", frozenset({"python"}), ("python.backend:PythonBackend", "scip.indexers:ScipPython")
     ),
-    "go": (frozenset({"go"}), (("go.backend", "GoBackend"),)),
-    "rust": (frozenset({"rust"}), (("rust.backend", "RustBackend"),)),
-    "cpp": (frozenset({"c", "cpp"}), (("cpp.backend", "CppBackend"),)),
-}
+    LanguageGroup(
+        "typescript",
+        frozenset({"typescript", "tsx", "javascript"}),
+        ("typescript.backend:TypeScriptBackend", "scip.indexers:ScipTypeScript"),
+    ),
+    LanguageGroup("go", frozenset({"go"}), ("go.backend:GoBackend",)),
+    LanguageGroup("rust", frozenset({"rust"}), ("rust.backend:RustBackend",)),
+    LanguageGroup("cpp", frozenset({"c", "cpp"}), ("cpp.backend:CppBackend",)),
+)
 
 
 def backends_of(tools: Toolbox, languages: Set[str]) -> dict[str, list[FactBackend]]:
@@ -27,9 +44,9 @@ def backends_of(tools: Toolbox, languages: Set[str]) -> dict[str, list[FactBacke
     One whose tool is missing is there too, and says so when it is asked.
     """
     return {
-        group: [_make(module, name, tools) for module, name in classes]
-        for group, (covered, classes) in _GROUPS.items()
-        if covered & languages
+        group.name: [_open(backend, tools) for backend in group.backends]
+        for group in GROUPS
+        if group.languages & languages
     }
 
 
@@ -40,6 +57,8 @@ def syntactic_backend() -> FactBackend:
     return SyntacticBackend()
 
 
-def _make(module: str, name: str, tools: Toolbox) -> FactBackend:
-    made: FactBackend = getattr(import_module(f"codenib.navigation.{module}"), name)(tools)
-    return made
+def _open(backend: str, tools: Toolbox) -> FactBackend:
+    """Import a backend; only those of the languages at hand are."""
+    module, _, name = backend.partition(":")
+    opened: FactBackend = getattr(import_module(f"codenib.navigation.{module}"), name)(tools)
+    return opened

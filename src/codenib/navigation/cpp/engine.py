@@ -1,7 +1,7 @@
-"""The engine of C and C++: holds a checkout with clangd's index and answers, and follows its edits.
+"""Edits of a C or C++ checkout in, the lines of facts that differ after them out.
 
-Clangd itself does not stay: reading its index takes less than what it would hold in memory. What stays is
-the index on disk, and for each file what was answered at its names.
+Clangd's processes do not stay: to read its index again costs less than the memory that it would take. What
+stays is the index on disk, and for each file the answers at its names.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import tempfile
 import zlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -48,12 +48,13 @@ class _State:
     answers: dict[str, FileAnswers]
     summaries: dict[str, FileSummary]
     assembly: FactAssembly
-    targets: dict[str, frozenset[Target]]
-    nodes: dict[str, dict[tuple[int, int], str]]
+    #: What the last line of each file names, and the identity of each of its declarations by its place.
+    targets: dict[str, frozenset[Target]] = field(default_factory=dict)
+    nodes: dict[str, dict[tuple[int, int], str]] = field(default_factory=dict)
 
 
 class CppEngine:
-    """Follows the edits of one checkout."""
+    """The facts of one checkout, followed through its edits."""
 
     def __init__(
         self, tool: ExternalTool, root: Path, check: Check, *, trusted: bool, note: Note | None = None
@@ -92,15 +93,15 @@ class CppEngine:
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
         state = self._state
         if state is None:
-            made = self._build()
+            lines = self._build()
         else:
             self._state = None  # whatever fails from here on, the next starts from nothing
-            made = self._follow(state)
+            lines = self._follow(state)
         if anew:
             assert self._state is not None
-            made |= {path: self._line(self._state, path) for path in paths if path not in made}
-        found = {path: made[path] for path in paths if path in made}
-        return found, frozenset(path for path in paths if path not in made)
+            lines |= {path: self._line(self._state, path) for path in paths if path not in lines}
+        differing = {path: lines[path] for path in paths if path in lines}
+        return differing, frozenset(path for path in paths if path not in lines)
 
     def close(self) -> None:
         """Let go of everything."""
@@ -131,7 +132,16 @@ class CppEngine:
         answers = {each.path: normalizer.normalize(each) for each in found}
         summaries = {path: summary_of(each) for path, each in answers.items()}
         assembly = FactAssembly(table, summaries.values())
-        state = _State(texts, database, workers, includes, index, answers, summaries, assembly, {}, {})
+        state = _State(
+            texts=texts,
+            database=database,
+            workers=workers,
+            includes=includes,
+            index=index,
+            answers=answers,
+            summaries=summaries,
+            assembly=assembly,
+        )
         lines = {}
         for path in self._files:
             lines[path] = self._line(state, path)
@@ -154,7 +164,7 @@ class CppEngine:
         edits, hopeful = self._edits(state, touched & there, changed, came_or_went)
         self._limit(state, (touched & there) - hopeful)
         old = state.assembly
-        before = [part.shard for part in state.index.parts.values()]
+        before = [origin.shard for origin in state.index.origins.values()]
         self._index_again(state, touched, changed)
         table = self._table(state.index)
         self._check(state.database, self._files, table)
@@ -200,7 +210,7 @@ class CppEngine:
         paths = [path.removeprefix(f"{self._root}/") for path in edits.files]
         texts = {path: _text(zlib.decompress(state.texts[path])) for path in paths}
         edits.add_declared(before, old, texts, new=False)
-        after = [part.shard for part in state.index.parts.values()]
+        after = [origin.shard for origin in state.index.origins.values()]
         edits.add_declared(after, new, {path: self._text(path) for path in paths}, new=True)
 
     def _carried(
@@ -212,10 +222,10 @@ class CppEngine:
         for path in hopeful:
             if str(self._root / path) not in alone:
                 continue
-            kept = reuse.carried(state.answers[path], state.includes.closure(path), self._text(path))
-            if kept is not None:
-                found[path] = kept
-        asked = {path: keywords(kept) for path, kept in found.items() if keywords(kept)}
+            reused = reuse.carried(state.answers[path], state.includes.closure(path), self._text(path))
+            if reused is not None:
+                found[path] = reused
+        asked = {path: keywords(reused) for path, reused in found.items() if keywords(reused)}
         tokens = {path: [one.token for one in some] for path, some in asked.items()}
         normalizer = AnswerNormalizer(self._root, table, state.includes.closure)
         for path, answers in state.workers.ask_at(tokens, table).items() if tokens else ():
@@ -250,8 +260,8 @@ class CppEngine:
         answers = {}
         for path in self._files:
             if path not in asked:
-                held = state.answers[path]
-                answers[path] = carried.get(path) or diff.carried(held, state.summaries[path])
+                old_answers = state.answers[path]
+                answers[path] = carried.get(path) or diff.carried(old_answers, state.summaries[path])
                 if answers[path] is not state.answers[path]:
                     state.summaries[path] = summary_of(answers[path])
         normalizer = AnswerNormalizer(self._root, table, state.includes.closure)
@@ -306,13 +316,13 @@ class CppEngine:
 
     def _line(self, state: _State, path: str) -> bytes:
         facts = state.assembly.facts(state.answers[path])
-        state.targets[path] = frozenset(facts["targets"])
-        state.nodes[path] = identities_of(facts["nodes"])
+        state.targets[path] = frozenset(map(_target, facts.targets))
+        state.nodes[path] = identities_of(facts.nodes)
         return msgspec.json.encode(facts)
 
     def _table(self, index: BackgroundIndex) -> SymbolTable:
         table = SymbolTable(self._root, self._files)
-        table.add_shards(part.shard for _, part in sorted(index.parts.items()))
+        table.add_shards(origin.shard for _, origin in sorted(index.origins.items()))
         return table
 
     def _changed(self, state: _State) -> list[str]:
@@ -342,6 +352,13 @@ class CppEngine:
 
     def _text(self, path: str) -> str:
         return _text((self._root / path).read_bytes())
+
+
+def _target(row: str | list[str | int]) -> Target:
+    """A target as the facts write it."""
+    if isinstance(row, str):
+        return row
+    return (str(row[0]), int(row[1]), int(row[2])) if len(row) == 3 else (str(row[0]),)
 
 
 class _Steps:

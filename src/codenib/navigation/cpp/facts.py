@@ -9,19 +9,19 @@ gets a key of that symbol in that file.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
+from codenib.core.facts import Role, WireFacts
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
 from codenib.navigation.cpp.nodes import OF_INDEX, Start, TargetedPlace, nodes_of
 from codenib.navigation.cpp.tokens import TokenKind
+from codenib.navigation.targets import TargetTable
 
 ENCODING = "utf-16"
-_DECLARATION, _IMPORT, _CALL, _TYPE, _WRITE, _INHERIT, _INEXACT = 1, 2, 4, 8, 16, 32, 64
 _TYPES = frozenset(("class", "interface", "enum", "type", "typeParameter", "concept"))
 _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"])
 
@@ -67,45 +67,55 @@ class FactAssembly:
         self._relate()
         for identity, symbol in table.symbols.items():
             for home in table.places(identity):
-                self._want(home, home[2] + len(symbol.name), OF_INDEX.get(symbol.kind, ""), symbol.name)
+                self._target_place(
+                    home, home[2] + len(symbol.name), OF_INDEX.get(symbol.kind, ""), symbol.name
+                )
         for file in files:
-            self._want_answers(file)
+            self._target_answers(file)
 
-    def facts(self, file: FileAnswers) -> dict[str, Any]:
+    def facts(self, file: FileAnswers) -> WireFacts:
         """What the line of one file says."""
         nodes = nodes_of(file, self.targeted[file.path])
-        table = _Table()
-        self._occurrences(file, {(node.name_line, node.name_column) for node in nodes}, table)
+        targets = TargetTable()
+        starts = {(node.name_line, node.name_column) for node in nodes}
+        occurrences = self._occurrences(file, starts, targets)
         relations = [
-            [kind, table.target(source), table.target(aim)]
+            (kind, targets.target(source), targets.target(aim))
             for kind, source, aim in sorted(self.relations[file.path], key=repr)
         ]
-        return {"path": file.path, "encoding": ENCODING, "nodes": nodes, "targets": table.targets,
-                "lists": table.lists, "occurrences": table.occurrences, "relations": relations}  # fmt: skip
+        return WireFacts(
+            path=file.path,
+            encoding=ENCODING,
+            nodes=nodes,
+            targets=targets.targets,
+            lists=targets.lists,
+            occurrences=occurrences,
+            relations=relations,
+        )
 
-    def _want(self, place: tuple[str, int, int], end_column: int, kind: str, name: str) -> None:
+    def _target_place(self, place: tuple[str, int, int], end_column: int, kind: str, name: str) -> None:
         path, line, column = place
-        held = self.targeted[path].get((line, column))
+        known = self.targeted[path].get((line, column))
         if (
-            held is None
-            or (not held.kind and kind)
+            known is None
+            or (not known.kind and kind)
             or (
-                bool(held.kind) == bool(kind)
-                and (name, kind, end_column) < (held.name, held.kind, held.end_column)
+                bool(known.kind) == bool(kind)
+                and (name, kind, end_column) < (known.name, known.kind, known.end_column)
             )
         ):
             self.targeted[path][line, column] = TargetedPlace(end_column, kind, name)
 
-    def _want_answers(self, file: FileSummary) -> None:
+    def _target_answers(self, file: FileSummary) -> None:
         table = self.table
         for place, end in file.places:
             found = table.locate(place)
             if found is not None:
-                self._want(found, end, "", "")
-        for identity, name, seen in file.named:
-            home = table.locate(seen)
+                self._target_place(found, end, "", "")
+        for identity, name, declared in file.named:
+            home = table.locate(declared)
             if home is not None and not table.is_indexed(identity):
-                self._want(home, home[2] + len(name), "", name)
+                self._target_place(home, home[2] + len(name), "", name)
 
     def _relate(self) -> None:
         """Relations of types and of methods. Clangd adds to the references of a method those of all that it
@@ -129,7 +139,7 @@ class FactAssembly:
                 for base in _all_bases(identity, bases):
                     self.relations[source[0]].add(("also", source, table.target(base)))
 
-    def _occurrences(self, file: FileAnswers, starts: set[Start], table: _Table) -> None:
+    def _occurrences(self, file: FileAnswers, starts: set[Start], targets: TargetTable) -> list[int]:
         listed = self.table.references.get(file.path, {})
         scope = _FileScope(self.table, file, listed)
         rows = []
@@ -144,16 +154,17 @@ class FactAssembly:
             defs = set(self._definitions(asked))
             if keys or asks or defs:
                 roles = _roles(file, asked, declares=start in starts)
-                same = -1 if asks == keys else table.list(asks, always=True)
+                same = -1 if asks == keys else _listed(targets, asks)
                 end = (asked.token.end_line, asked.token.end_column)
-                rows.append((*start, *end, roles, table.list(defs), table.list(keys), same))
+                rows.append((*start, *end, roles, _optional(targets, defs), _optional(targets, keys), same))
         known = {(asked.token.line, asked.token.column) for asked in file.asked}
         for (line, column), identities in listed.items():
             if (line, column) not in known:
                 keys = {self.table.target(identity) for identity in identities}
-                rows.append((line, column, line, column + 1, _INEXACT, -1, table.list(keys), -1))
-        for row in sorted(rows):
-            table.occurrences.extend(row)
+                rows.append(
+                    (line, column, line, column + 1, int(Role.INEXACT), -1, _optional(targets, keys), -1)
+                )
+        return [number for row in sorted(rows) for number in row]
 
     def _definitions(self, asked: TokenAnswer) -> Iterable[Target]:
         table = self.table
@@ -210,47 +221,31 @@ class _FileScope:
 def _roles(file: FileAnswers, asked: TokenAnswer, *, declares: bool) -> int:
     token = asked.token
     if token.kind is TokenKind.HEADER:
-        return _IMPORT | _INEXACT
-    roles = _DECLARATION if declares else 0
+        return int(Role.IMPORT | Role.INEXACT)
+    roles = Role.DECLARATION if declares else Role.NONE
     if token.kind is not TokenKind.NAME:
-        return roles | _INEXACT
+        return int(roles | Role.INEXACT)
     is_type = asked.style in _TYPES
     if is_type:
-        roles |= _TYPE
+        roles |= Role.TYPE
     if asked.follower == "(" and not declares and (asked.style in ("function", "method", "macro") or is_type):
-        roles |= _CALL
+        roles |= Role.CALL
     if asked.follower in _ASSIGNMENTS and not is_type:
-        roles |= _WRITE
+        roles |= Role.WRITE
     if asked.is_base:
-        roles |= _INHERIT
+        roles |= Role.INHERIT
     names = {file.symbols[identity].name for identity in asked.symbols}
-    return roles | _INEXACT if names and token.text not in names else roles
+    return int(roles | Role.INEXACT if names and token.text not in names else roles)
 
 
-class _Table:
-    """Interned targets and lists of one file."""
+def _listed(table: TargetTable, targets: Iterable[Target]) -> int:
+    """The number of a list; targets are numbered in an order that does not depend on that of a set."""
+    return table.listed([table.target(target) for target in sorted(targets, key=repr)])
 
-    def __init__(self) -> None:
-        self.targets: list[Target] = []
-        self.lists: list[list[int]] = []
-        self.occurrences: list[int] = []
-        self._of_target: dict[Target, int] = {}
-        self._of_list: dict[tuple[int, ...], int] = {}
 
-    def target(self, target: Target) -> int:
-        if target not in self._of_target:
-            self._of_target[target] = len(self.targets)
-            self.targets.append(target)
-        return self._of_target[target]
-
-    def list(self, targets: Iterable[Target], *, always: bool = False) -> int:
-        found = tuple(sorted(self.target(target) for target in sorted(targets, key=repr)))
-        if not found and not always:
-            return -1
-        if found not in self._of_list:
-            self._of_list[found] = len(self.lists)
-            self.lists.append([*found])
-        return self._of_list[found]
+def _optional(table: TargetTable, targets: Collection[Target]) -> int:
+    """The number of a list, -1 for an empty one."""
+    return _listed(table, targets) if targets else -1
 
 
 def _declarations_key(table: SymbolTable, identity: str) -> str:

@@ -1,8 +1,8 @@
-"""Two states of the index and what was answered before the edit in; whose answers may differ now out.
+"""Two states of the index and the answers before an edit in; whose answers may differ after it out.
 
-Files that include nothing of the edit are parsed as before. What the index told them may differ: the place of
-a symbol. One that only shifts inside an edited file is carried over by the symbol's identity, else they are
-asked again.
+Files that include nothing of the edit are parsed as before. Only the places that they got from the index may
+differ. A place that shifted inside an edited file is updated by its symbol's identity; after any other change
+the file is asked again.
 """
 
 from __future__ import annotations
@@ -90,8 +90,8 @@ class IndexDiff:
             if before.path != now.path or (before != now and before.path not in self._edited):
                 return False
             if before.path in self._edited:
-                held = self.moved.setdefault(before, now)
-                if held != now:
+                earlier = self.moved.setdefault(before, now)
+                if earlier != now:
                     self.moved[before] = None
         return True
 
@@ -105,11 +105,11 @@ def identities_of(nodes: Iterable[WireNode]) -> dict[tuple[int, int], str]:
     """What each declaration of a file is called by others, by the place of its name."""
     found: dict[tuple[int, int], str] = {}
     chains: list[str] = []
-    seen: dict[str, int] = {}
+    ordinals: dict[str, int] = {}
     for node in nodes:
         chains.append(f"{chains[node.parent]}.{node.name}" if node.parent >= 0 else node.name)
         plain = f"{chains[-1]}:{node.kind}"
-        ordinal = seen.get(plain, 0)
-        seen[plain] = ordinal + 1
+        ordinal = ordinals.get(plain, 0)
+        ordinals[plain] = ordinal + 1
         found.setdefault((node.name_line, node.name_column), f"{plain}:{ordinal}")
     return found

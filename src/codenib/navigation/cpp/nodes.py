@@ -38,7 +38,7 @@ Start = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class TargetedPlace:
-    """A place of the file that is a target somewhere: its name's end, and what the index knows of it."""
+    """A place that some facts refer to: the end of the name there, and what the index knows of it."""
 
     end_column: int
     kind: str  # "" where only the file itself knows
@@ -46,7 +46,7 @@ class TargetedPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _Declaration:
     name: str
     kind: str
     range: Range
@@ -59,9 +59,9 @@ def nodes_of(file: FileAnswers, targeted: Mapping[Start, TargetedPlace]) -> list
     """The nodes in source order, parents first; each targeted place is the name of one."""
     tokens = {(asked.token.line, asked.token.column): asked for asked in file.asked}
     found = {node.start: node for node in _outlined(file, targeted, tokens)}
-    for start, want in targeted.items():
+    for start, place in targeted.items():
         if start not in found:
-            found[start] = _extra(start, want, tokens.get(start))
+            found[start] = _extra(start, place, tokens.get(start))
     order = sorted(found.values(), key=lambda node: (node.range[:2], _minus(node.range[2:]), node.start))
     rows: list[WireNode] = []
     open_nodes: list[int] = []
@@ -76,7 +76,7 @@ def nodes_of(file: FileAnswers, targeted: Mapping[Start, TargetedPlace]) -> list
     return rows
 
 
-def _row(node: _Node, parent: int, local: bool) -> WireNode:
+def _row(node: _Declaration, parent: int, local: bool) -> WireNode:
     line, column, end_line, end_column = node.range
     name_line, name_column = node.start
     return WireNode(
@@ -100,7 +100,7 @@ def _minus(end: tuple[int, ...]) -> tuple[int, ...]:
 
 def _outlined(
     file: FileAnswers, targeted: Mapping[Start, TargetedPlace], tokens: Mapping[Start, TokenAnswer]
-) -> Iterator[_Node]:
+) -> Iterator[_Declaration]:
     # Reversed, so that of several declarations with one name token (made by a macro) the outermost stays.
     for item in reversed(file.outline):
         line, column, end_line, end_column = item.name_range
@@ -111,14 +111,23 @@ def _outlined(
         name = asked.token.text if asked is not None and named else item.name
         if end_line != line or (asked is not None and named):
             end_column = asked.token.end_column if asked is not None else column
-        yield _Node(name, kind, item.range, (line, column), end_column, False)
+        yield _Declaration(
+            name=name, kind=kind, range=item.range, start=(line, column), end_column=end_column, local=False
+        )
 
 
-def _extra(start: Start, want: TargetedPlace, asked: TokenAnswer | None) -> _Node:
+def _extra(start: Start, place: TargetedPlace, asked: TokenAnswer | None) -> _Declaration:
     line, column = start
-    kind = want.kind or (_OF_STYLE.get(asked.style, "variable") if asked else "variable")
-    end = want.end_column
-    name = want.name
+    kind = place.kind or (_OF_STYLE.get(asked.style, "variable") if asked else "variable")
+    end = place.end_column
+    name = place.name
     if asked is not None and asked.token.kind is TokenKind.NAME:
         name, end = asked.token.text, asked.token.end_column
-    return _Node(name or "?", kind, (line, column, line, end), start, end, not want.kind)
+    return _Declaration(
+        name=name or "?",
+        kind=kind,
+        range=(line, column, line, end),
+        start=start,
+        end_column=end,
+        local=not place.kind,
+    )

@@ -1,9 +1,9 @@
-"""Edited headers and a compiled file that includes them in; its old answers at today's places out, or none.
+"""Edited headers and a compiled file that includes them in; its old answers at their new places out, or none.
 
-The file itself did not change, and its index was made anew. Its answers hold where that index lists the same
-symbols at the same places, no macro that it writes changed, and nothing that it names is declared in the
-edited tokens: then every name means what it meant. What the index does not list is local to the file, but
-for keywords such as `auto`, which have to be asked again.
+The file itself did not change, and was indexed again. Its answers are reused where the index lists the same
+symbols at the same places, no macro that the file writes changed, and nothing that it names is declared in
+the edited tokens: then every name means what it meant. What the index does not list is local to the file,
+except keywords such as `auto`, which have to be asked again.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Texts = Mapping[str, str]
 
 
 class _CannotReuse(Exception):
-    """The file has to be asked again."""
+    """The file's answers may differ: it has to be asked again."""
 
 
 class HeaderEdits:
@@ -204,7 +204,7 @@ def keywords(file: FileAnswers) -> list[TokenAnswer]:
 
 
 def _silent(touched: set[tuple[int, int]], listed: Iterable[tuple[int, int]], text: str) -> set[str]:
-    """Lines of which the index knows nothing, as it has read the header, may declare all that they name."""
+    """Every name on edited lines where the index lists nothing: such lines may declare any of them."""
     heard = {line for line, _ in listed}
     lines = text.split("\n")
     found: set[str] = set()

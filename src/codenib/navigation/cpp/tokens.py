@@ -77,7 +77,14 @@ def lex(text: str, *, is_c: bool) -> Iterator[Token]:
             column = _utf16(text, starts[line], begin)
             end_column = _utf16(text, starts[last], end)
         word = text[begin:end]
-        yield Token(line, column, last, end_column, word, _kind(group, word, keywords))
+        yield Token(
+            line=line,
+            column=column,
+            end_line=last,
+            end_column=end_column,
+            text=word,
+            kind=_kind(group, word, keywords),
+        )
 
 
 def _kind(group: str | None, word: str, keywords: frozenset[str]) -> TokenKind:

@@ -95,7 +95,7 @@ class ResponseReader:
         self._encoding = encoding
         self._member = member
 
-    def found(self, raw: msgspec.Raw) -> LiveLocations:
+    def locations(self, raw: msgspec.Raw) -> LiveLocations:
         """The locations of a definition or reference answer; MsgspecError when it is none."""
         places = _places.decode(raw)
         rows = [places] if isinstance(places, _WireLocation) else places or []
@@ -131,12 +131,12 @@ class ResponseReader:
         if span is None:
             raise msgspec.ValidationError(f"the symbol {row.name} has no range")
         return DocumentSymbol(
-            row.name,
-            _KINDS[row.kind - 1] if 0 < row.kind <= len(_KINDS) else "unknown",
-            self._location(path, text, span),
-            self._location(path, text, row.selection_range or span),
-            row.container_name or "",
-            tuple(self._symbol(child, path, text) for child in row.children or []),
+            name=row.name,
+            kind=_KINDS[row.kind - 1] if 0 < row.kind <= len(_KINDS) else "unknown",
+            location=self._location(path, text, span),
+            selection=self._location(path, text, row.selection_range or span),
+            container=row.container_name or "",
+            children=tuple(self._symbol(child, path, text) for child in row.children or []),
         )
 
     def _location(self, path: str, text: SourceText, span: _Range) -> Location:

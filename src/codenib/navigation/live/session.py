@@ -170,7 +170,7 @@ class LanguageServerSession:
                 return LiveLocations()
             raise
         try:
-            return self._reader.found(raw)
+            return self._reader.locations(raw)
         except msgspec.MsgspecError as error:
             raise self._unreadable(error) from error
 

@@ -19,7 +19,7 @@ ENCODINGS: tuple[Encoding, ...] = ("utf-16", "utf-8", "utf-32")
 _LINE_END = re.compile("\r\n|\n|\r")
 # Two writes within one tick of the file system's clock (4 or 10 ms on Linux) leave the same time of change.
 _TICK_NS = 100_000_000
-_KEPT = 256
+_CACHED_FILES = 256
 
 
 class Stamp(NamedTuple):
@@ -100,7 +100,7 @@ class DiskTexts:
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._kept: OrderedDict[str, tuple[SourceText, bool]] = OrderedDict()
+        self._cache: OrderedDict[str, tuple[SourceText, bool]] = OrderedDict()
         self._lock = Lock()
 
     def read(self, path: str) -> SourceText | None:
@@ -108,24 +108,24 @@ class DiskTexts:
         with self._lock:
             found = self._read(path)
             if found is None:
-                self._kept.pop(path, None)
+                self._cache.pop(path, None)
                 return None
-            self._kept[path] = (found, found.stamp.is_recent())
-            self._kept.move_to_end(path)
-            if len(self._kept) > _KEPT:
-                self._kept.popitem(last=False)
+            self._cache[path] = (found, found.stamp.is_recent())
+            self._cache.move_to_end(path)
+            if len(self._cache) > _CACHED_FILES:
+                self._cache.popitem(last=False)
             return found
 
     def _read(self, path: str) -> SourceText | None:
         file = self._root / path
         stamp = stamp_of(file)  # before the bytes: a write in between shows at the next call
-        kept, recent = self._kept.get(path, (None, True))
-        if stamp is None or (kept is not None and stamp == kept.stamp and not recent):
-            return kept if stamp else None
+        cached, recent = self._cache.get(path, (None, True))
+        if stamp is None or (cached is not None and stamp == cached.stamp and not recent):
+            return cached if stamp else None
         try:
             data = file.read_bytes()
         except OSError:
             return None
-        found = kept if kept is not None and kept.data == data else SourceText(data)
+        found = cached if cached is not None and cached.data == data else SourceText(data)
         found.stamp = stamp
         return found

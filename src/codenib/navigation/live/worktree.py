@@ -11,7 +11,7 @@ from codenib.navigation.live.text import Stamp
 
 _SKIPPED = frozenset({"node_modules", "__pycache__"})
 # A folder that holds one of these was made by a tool: a virtual environment, a build's cache.
-_MADE = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
+_TOOL_FOLDER_MARKERS = frozenset({"pyvenv.cfg", "CACHEDIR.TAG"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class Changes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Seen:
+class _FileState:
     stamp: Stamp
     content: int | None  # kept while another write could leave the same stamp
 
@@ -38,17 +38,17 @@ class Worktree:
     def __init__(self, root: Path, watches: Callable[[str], bool]) -> None:
         self._root = root
         self._watches = watches
-        self._seen: dict[str, _Seen] = {}
+        self._states: dict[str, _FileState] = {}
         self.changes()
 
     @property
     def paths(self) -> list[str]:
         """The watched files as of the last look, in order."""
-        return sorted(self._seen)
+        return sorted(self._states)
 
     def changes(self) -> Changes:
         """What changed since the last look."""
-        before, after = self._seen, dict[str, _Seen]()
+        before, after = self._states, dict[str, _FileState]()
         changed = []
         for path, stamp in self._files():
             old = before.get(path)
@@ -57,10 +57,10 @@ class Worktree:
                 continue
             unsure = stamp.is_recent() or (old is not None and old.content is not None)
             content = _content(self._root, path) if unsure else None
-            after[path] = _Seen(stamp, content if stamp.is_recent() else None)
+            after[path] = _FileState(stamp, content if stamp.is_recent() else None)
             if old is not None and (old.stamp != stamp or old.content != content):
                 changed.append(path)
-        self._seen = after
+        self._states = after
         return Changes(
             tuple(sorted(after.keys() - before.keys())),
             tuple(sorted(changed)),
@@ -76,7 +76,7 @@ class Worktree:
                     found = list(entries)
             except OSError:
                 continue
-            if folder and any(entry.name in _MADE for entry in found):
+            if folder and any(entry.name in _TOOL_FOLDER_MARKERS for entry in found):
                 continue
             for entry in found:
                 path = f"{folder}/{entry.name}" if folder else entry.name

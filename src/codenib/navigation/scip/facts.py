@@ -13,9 +13,8 @@ import msgspec
 
 from codenib.core.errors import InputError
 from codenib.core.facts import NodeFlag, Role, WireFacts, WireNode
-from codenib.navigation.engines.interned import Interned, Target
-from codenib.navigation.engines.spans import Text
 from codenib.navigation.scip.symbols import descriptors, is_local, kind_of, parent_of
+from codenib.navigation.scip.text import SourceLines
 from codenib.navigation.scip.wire import (
     DEFINITION,
     FORWARD,
@@ -26,6 +25,7 @@ from codenib.navigation.scip.wire import (
     ScipOccurrence,
     SymbolInformation,
 )
+from codenib.navigation.targets import Target, TargetTable
 
 Place = tuple[int, int, int, int]
 #: Gives the bytes of a file of the repository; None when it has none by that path.
@@ -41,12 +41,12 @@ def lower(index: ScipIndex, read: Read, files: Collection[str] | None = None) ->
     """
     wanted = None if files is None else frozenset(files)
     documents = _joined(index, wanted)
-    places = _Places(documents, [*(one for each in documents for one in each.symbols), *index.external])
+    places = _Definitions(documents, [*(one for each in documents for one in each.symbols), *index.external])
     for document in documents:
         data = read(document.path)
         if data is None and not document.text:
             raise InputError(f"the index has {document.path}, which is not in the repository", hint=_HINT)
-        text = Text(document.text.encode() if data is None else data, document.encoding)
+        text = SourceLines(document.text.encode() if data is None else data, document.encoding)
         yield msgspec.json.encode(_File(document, places, text).facts())
 
 
@@ -68,26 +68,26 @@ def _joined(index: ScipIndex, wanted: frozenset[str] | None) -> list[ScipDocumen
     return [found[path] for path in sorted(found)]
 
 
-class _Places:
+class _Definitions:
     """Where each symbol is defined, over all documents."""
 
     def __init__(self, documents: Sequence[ScipDocument], about: Sequence[SymbolInformation]) -> None:
         self.about = {one.symbol: one for one in about if not is_local(one.symbol)}
-        self._places: dict[str, list[tuple[str, Place]]] = {}
+        self._definitions: dict[str, list[tuple[str, Place]]] = {}
         forward: dict[str, list[tuple[str, Place]]] = {}
         for document in documents:
             for found in document.occurrences:
                 if found.roles & (DEFINITION | FORWARD) and not is_local(found.symbol):
-                    table = self._places if found.roles & DEFINITION else forward
+                    table = self._definitions if found.roles & DEFINITION else forward
                     table.setdefault(found.symbol, []).append((document.path, found.place))
         for symbol, rows in forward.items():
-            self._places.setdefault(symbol, rows)
-        for rows in self._places.values():
+            self._definitions.setdefault(symbol, rows)
+        for rows in self._definitions.values():
             rows.sort()
 
     def targets(self, symbol: str) -> list[Target]:
         """All definitions of a global symbol, the one that is its key first."""
-        rows = self._places.get(symbol)
+        rows = self._definitions.get(symbol)
         return [_target(path, place) for path, place in rows] if rows else [symbol]
 
 
@@ -109,11 +109,11 @@ class _Merged:
 class _File:
     """Builds the line of one document."""
 
-    def __init__(self, document: ScipDocument, places: _Places, text: Text) -> None:
+    def __init__(self, document: ScipDocument, definitions: _Definitions, text: SourceLines) -> None:
         self._document = document
-        self._places = places
+        self._definitions = definitions
         self._text = text
-        self._interned = Interned()
+        self._targets = TargetTable()
         self._numbers: dict[str, list[int]] = {}  # symbol → its definitions as targets, the key first
         self._own: dict[str, list[Target]] = {}
         self._local_names: dict[str, str] = {}
@@ -129,8 +129,15 @@ class _File:
         nodes = self._nodes(definitions)
         rows = self._rows()
         relations = self._relations()
-        targets, lists = self._interned.targets, self._interned.lists
-        return WireFacts(document.path, document.encoding, nodes, targets, lists, rows, relations)
+        return WireFacts(
+            path=document.path,
+            encoding=document.encoding,
+            nodes=nodes,
+            targets=self._targets.targets,
+            lists=self._targets.lists,
+            occurrences=rows,
+            relations=relations,
+        )
 
     def _rows(self) -> list[int]:
         merged: dict[Place, _Merged] = {}
@@ -147,7 +154,7 @@ class _File:
                 at.roles |= Role.INEXACT
             if not at.roles & Role.DECLARATION and self._text.next_char(place) == "(":
                 at.roles = at.roles & ~Role.TYPE | Role.CALL
-            rows += (*place, at.roles, self._interned.listed(at.defs), self._interned.listed(at.keys), -1)
+            rows += (*place, at.roles, self._targets.listed(at.defs), self._targets.listed(at.keys), -1)
         return rows
 
     def _is_exact(self, found: ScipOccurrence) -> bool:
@@ -187,7 +194,7 @@ class _File:
         return nodes
 
     def _node(self, found: ScipOccurrence, parent: int, extent: Place) -> WireNode:
-        about = self._about.get(found.symbol) or self._places.about.get(found.symbol)
+        about = self._about.get(found.symbol) or self._definitions.about.get(found.symbol)
         parts = descriptors(found.symbol)
         kind = kind_of(found.symbol, about, has_body=found.extent is not None)
         hidden = not parts or parts[-1].suffix in _LOCAL_SUFFIXES
@@ -236,8 +243,8 @@ class _File:
             if is_local(symbol):
                 targets: list[Target] = self._own.get(symbol) or [f"{self._document.path}#{symbol}"]
             else:
-                targets = self._places.targets(symbol)
-            numbers = self._numbers[symbol] = [self._interned.target(target) for target in targets]
+                targets = self._definitions.targets(symbol)
+            numbers = self._numbers[symbol] = [self._targets.target(target) for target in targets]
         return numbers
 
     def _span(self, place: Place) -> str:

@@ -18,8 +18,8 @@ import msgspec
 
 from codenib.core.facts import Role, WireFacts, WireNode
 from codenib.core.protocols import Progress
-from codenib.navigation.engines.interned import Interned
 from codenib.navigation.syntactic.imports import QUERIES, Imports
+from codenib.navigation.targets import TargetTable
 from codenib.units.extract import MAX_BYTES, MINIFIED_AVERAGE, MINIFIED_BYTES, NUMBERS_BYTES, NUMBERS_SHARE
 from codenib.units.languages import (
     LANGUAGES,
@@ -65,7 +65,7 @@ _OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlL+-.,; \t\r\n"
 
 
 @dataclass(frozen=True, slots=True)
-class _Node:
+class _Declaration:
     """A declaration: its row, and the bytes of its name."""
 
     row: WireNode
@@ -81,7 +81,7 @@ class _Parsed:
     language: str
     starts: list[int]
     code: bytes
-    nodes: tuple[_Node, ...] = ()
+    declarations: tuple[_Declaration, ...] = ()
     modules: tuple[tuple[int, int, str, str], ...] = ()  # begin, end, text, statement
     statements: tuple[tuple[int, int], ...] = ()
 
@@ -105,7 +105,7 @@ class SyntacticBackend:
             parsed.append(_parse(path, (root / path).read_bytes()))
             if done % _EVERY == 0:
                 progress(STAGE, done, len(files))
-        names = frozenset(node.name for file in parsed for node in file.nodes if node.name)
+        names = frozenset(node.name for file in parsed for node in file.declarations if node.name)
         imports = Imports(files)
         for file in parsed:
             yield msgspec.json.encode(_facts(file, names, imports))
@@ -121,19 +121,26 @@ def _parse(path: str, data: bytes) -> _Parsed:
 
     starts = [0, *(match.end() for match in re.finditer(rb"\n", data))]
     parser, _ = parser_for(grammar)
-    found = tree_sitter.QueryCursor(_query(grammar)).captures(parser.parse(data).root_node)
+    captures = tree_sitter.QueryCursor(_query(grammar)).captures(parser.parse(data).root_node)
     modules = []
-    statements = [(node.start_byte, node.end_byte) for node in found.get("statement", ())]
-    for node in found.get("module", ()):
+    statements = [(node.start_byte, node.end_byte) for node in captures.get("statement", ())]
+    for node in captures.get("module", ()):
         begin, end = node.start_byte, node.end_byte
         around = next((data[s:e] for s, e in statements if s <= begin and end <= e), b"")
         modules.append((begin, end, _decoded(data[begin:end]), _decoded(around[:80])))
     code = bytearray(data)
-    for node in found.get("skip", ()):
+    for node in captures.get("skip", ()):
         begin, end = node.start_byte, node.end_byte
         code[begin:end] = b" " * (end - begin)
-    nodes = _nodes(scan(data, grammar), data, starts)
-    return _Parsed(path, language, starts, bytes(code), nodes, tuple(modules), tuple(statements))
+    return _Parsed(
+        path=path,
+        language=language,
+        starts=starts,
+        code=bytes(code),
+        declarations=_declarations(scan(data, grammar), data, starts),
+        modules=tuple(modules),
+        statements=tuple(statements),
+    )
 
 
 def _is_unfit(data: bytes) -> bool:
@@ -157,7 +164,7 @@ def _query(grammar: Language) -> Query:
 
 
 @dataclass(frozen=True, slots=True)
-class _Scope:
+class _OpenScope:
     """What is open where a definition begins: where it ends, its node, and whether values are its own."""
 
     end: int
@@ -165,40 +172,42 @@ class _Scope:
     is_function: bool
 
 
-def _nodes(items: Sequence[Capture], data: bytes, starts: Sequence[int]) -> tuple[_Node, ...]:
+def _declarations(items: Sequence[Capture], data: bytes, starts: Sequence[int]) -> tuple[_Declaration, ...]:
     """The named definitions, outer before inner, but for the values of functions.
 
     The parent is the innermost definition around, else the type that the name says.
     """
-    nodes: list[_Node] = []
-    open_: list[_Scope] = []
+    nodes: list[_Declaration] = []
+    open_: list[_OpenScope] = []
     types: dict[str, int] = {}
-    seen: set[int] = set()
+    listed: set[int] = set()
     for item in items:
         while open_ and open_[-1].end <= item.start:
             open_.pop()
-        scope = open_[-1] if open_ else _Scope(0, -1, False)
+        scope = open_[-1] if open_ else _OpenScope(0, -1, False)
         if item.role in _UNNAMED:
-            open_.append(_Scope(item.end, scope.node, scope.is_function or item.role == "closure"))
+            open_.append(_OpenScope(item.end, scope.node, scope.is_function or item.role == "closure"))
             continue
         owner, _, last = item.name.rpartition(".")
         value = item.role == "value" or (item.kind == "object" and not last[:1].isupper())
         kind = "property" if item.kind == "object" and value else _KINDS.get(item.kind, "")
         unfit = value and (scope.is_function or not last.isidentifier())
-        if not last or not kind or unfit or item.identity in seen:
+        if not last or not kind or unfit or item.identity in listed:
             continue
-        seen.add(item.identity)
+        listed.add(item.identity)
         parent = scope.node if scope.node >= 0 else types.get(owner, -1) if owner else -1
         if item.kind == "function" and parent >= 0 and nodes[parent].row.kind in _TYPES:
             kind = "method"
         if item.role == "type":
             types.setdefault(item.name, len(nodes))
-        open_.append(_Scope(item.end, len(nodes), scope.is_function or kind in ("function", "method")))
-        nodes.append(_node(item, last.encode(), kind, parent, data, starts))
+        open_.append(_OpenScope(item.end, len(nodes), scope.is_function or kind in ("function", "method")))
+        nodes.append(_declaration(item, last.encode(), data, starts, kind=kind, parent=parent))
     return tuple(nodes)
 
 
-def _node(item: Capture, name: bytes, kind: str, parent: int, data: bytes, starts: Sequence[int]) -> _Node:
+def _declaration(
+    item: Capture, name: bytes, data: bytes, starts: Sequence[int], *, kind: str, parent: int
+) -> _Declaration:
     at = _name_at(item, name, data)
     line, column = _point(starts, max(at, item.start))
     first_line, first_column = _point(starts, item.start)
@@ -216,7 +225,7 @@ def _node(item: Capture, name: bytes, kind: str, parent: int, data: bytes, start
         name_end_column=column + (len(name) if at >= 0 else 0),
         flags=0,
     )
-    return _Node(row, name if at >= 0 else b"", at)
+    return _Declaration(row, name if at >= 0 else b"", at)
 
 
 def _name_at(item: Capture, name: bytes, data: bytes) -> int:
@@ -241,25 +250,32 @@ def _decoded(data: bytes) -> str:
 
 
 def _facts(file: _Parsed, names: frozenset[bytes], imports: Imports) -> WireFacts:
-    interned = Interned()
-    rows = _names(file, names, interned)
+    targets = TargetTable()
+    rows = _names(file, names, targets)
     for begin, end, text, statement in file.modules:
         meant = imports.resolve(file.path, file.language, text, statement)
-        key = interned.target((meant,) if meant else f"import:{file.language}:{text}")
+        key = targets.target((meant,) if meant else f"import:{file.language}:{text}")
         _, _, also = rows.get((begin, end), _NO_ROW)
-        keys = [key] if also < 0 else [key, *interned.lists[also]]
-        rows[begin, end] = (_IMPORTED, interned.listed([key]) if meant else -1, interned.listed(keys))
+        keys = [key] if also < 0 else [key, *targets.lists[also]]
+        rows[begin, end] = (_IMPORTED, targets.listed([key]) if meant else -1, targets.listed(keys))
     flat: list[int] = []
     for (begin, end), (roles, defs, number) in sorted(rows.items()):
         flat += (*_point(file.starts, begin), *_point(file.starts, end), roles, defs, number, -1)
-    nodes = [node.row for node in file.nodes]
-    return WireFacts(file.path, "utf-8", nodes, interned.targets, interned.lists, flat)
+    nodes = [node.row for node in file.declarations]
+    return WireFacts(
+        path=file.path,
+        encoding="utf-8",
+        nodes=nodes,
+        targets=targets.targets,
+        lists=targets.lists,
+        occurrences=flat,
+    )
 
 
-def _names(file: _Parsed, names: frozenset[bytes], interned: Interned) -> dict[tuple[int, int], _Row]:
+def _names(file: _Parsed, names: frozenset[bytes], targets: TargetTable) -> dict[tuple[int, int], _Row]:
     """The tokens that are the name of some declaration, by their offsets."""
     rows: dict[tuple[int, int], _Row] = {}
-    declared = {node.at: node for node in file.nodes if node.at >= 0}
+    declared = {node.at: node for node in file.declarations if node.at >= 0}
     statements = _Ranges(file.statements)
     code = file.code
     for match in _TOKENS.get(file.language, _PLAIN).finditer(code):
@@ -267,15 +283,15 @@ def _names(file: _Parsed, names: frozenset[bytes], interned: Interned) -> dict[t
         if text not in names:
             continue
         begin, end = match.span()
-        name = interned.target(f"name:{_decoded(text)}")
+        name = targets.target(f"name:{_decoded(text)}")
         node = declared.get(begin)
         if node is not None and node.name == text:
-            own = interned.target((file.path, node.row.name_line, node.row.name_column))
-            rows[begin, end] = (int(Role.DECLARATION), -1, interned.listed((own, name)))
+            own = targets.target((file.path, node.row.name_line, node.row.name_column))
+            rows[begin, end] = (int(Role.DECLARATION), -1, targets.listed((own, name)))
             continue
         call = Role.CALL if code[end : end + 1] == b"(" else Role.NONE
-        roles = Role.IMPORT if statements.hold(begin) else call
-        rows[begin, end] = (int(roles), -1, interned.listed((name,)))
+        roles = Role.IMPORT if statements.around(begin) else call
+        rows[begin, end] = (int(roles), -1, targets.listed((name,)))
     return rows
 
 
@@ -285,7 +301,7 @@ class _Ranges:
     def __init__(self, ranges: Sequence[tuple[int, int]]) -> None:
         self._ranges = sorted(ranges, reverse=True)
 
-    def hold(self, offset: int) -> bool:
+    def around(self, offset: int) -> bool:
         while self._ranges and self._ranges[-1][1] <= offset:
             self._ranges.pop()
         return bool(self._ranges) and self._ranges[-1][0] <= offset

@@ -63,7 +63,7 @@ class Toolbox:
     def __init__(self, root: Path, table: Sequence[Recipe] | None = None) -> None:
         self.root = root
         self.table = {recipe.name: recipe for recipe in (recipes() if table is None else table)}
-        self._found: dict[str, ExternalTool] = {}
+        self._located: dict[str, ExternalTool] = {}
 
     def recipe(self, name: str) -> Recipe:
         """The row of a tool."""
@@ -73,12 +73,12 @@ class Toolbox:
 
     def find(self, name: str) -> ExternalTool | None:
         """The tool, when it is there at a version that we know to work."""
-        if (known := self._found.get(name)) and known.folder.exists():
+        if (known := self._located.get(name)) and known.folder.exists():
             return known
         recipe = self.recipe(name)
         found = self._on_path(recipe) or self._in_python(recipe) or self.installed(name)
         if found is not None:
-            self._found[name] = found
+            self._located[name] = found
         return found
 
     def require(self, name: str) -> ExternalTool:
@@ -112,15 +112,15 @@ class Toolbox:
     def _report(self, recipe: Recipe) -> ToolReport:
         found = self.find(recipe.name)
         return ToolReport(
-            recipe.name,
-            recipe.group,
-            recipe.serves,
-            recipe.version,
-            found.version if found else "",
-            found.origin if found else "",
-            str(found.folder) if found else "",
-            recipe.install,
-            recipe.optional,
+            name=recipe.name,
+            group=recipe.group,
+            serves=recipe.serves,
+            wanted=recipe.version,
+            version=found.version if found else "",
+            origin=found.origin if found else "",
+            where=str(found.folder) if found else "",
+            install=recipe.install,
+            optional=recipe.optional,
             note=self._note(recipe),
         )
 

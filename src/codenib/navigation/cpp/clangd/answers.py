@@ -104,8 +104,16 @@ class Asker:
             answers = self._at(document, [token for token, _, _ in batch], ("definition", "symbolInfo"))
             for at, (token, follower, is_base) in enumerate(batch):
                 found = _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols)
-                asked.append(TokenAnswer(token, follower, is_base, style.get((token.line, token.column), ""),
-                                   self._places(answers[2 * at]), found))  # fmt: skip
+                asked.append(
+                    TokenAnswer(
+                        token=token,
+                        follower=follower,
+                        is_base=is_base,
+                        style=style.get((token.line, token.column), ""),
+                        definitions=self._places(answers[2 * at]),
+                        symbols=found,
+                    )
+                )
         asked = without_guesses(asked, text)
         own = self._own(document, asked, symbols, listed)
         self._session.tell("textDocument/didClose", {"textDocument": document})

@@ -1,9 +1,9 @@
-"""An edit in, clangd's index of the checkout after it out: the shards that indexing everything would make.
+"""An edit in, clangd's index of the checkout after it out: the shards that indexing everything would write.
 
-Files are indexed in the order of their paths, and a header's shard is made by the first file that includes
-it; should that have errors, by the last that includes it without. After an edit the files that it may reach
-are indexed alone, each with shards of all that it includes; by that rule one of them, or the one that was
-there, is the shard now.
+Files are indexed in the order of their paths. A header's shard is written by the first file that includes it
+or, if that file has errors, by the last that includes it without errors. After an edit the files that it may
+reach are indexed alone, each with shards of all that it includes. The same rule then says which of these
+shards, or the one that was there, is the header's now.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _MOST_ALONE = 0.4
 
 @dataclass(frozen=True)
 class ShardOrigin:
-    """One shard, the compiled file that it was made by, and the first that includes its file."""
+    """One shard, the compiled file that wrote it (`maker`), and the first that includes its file."""
 
     first: str
     maker: str
@@ -49,18 +49,18 @@ class BackgroundIndex:
         self._commands = {command.file: command for command in commands}
         self._order = {command.file: at for at, command in enumerate(commands)}
         makers = workers.index(commands)
-        self.parts = {
+        self.origins = {
             name: ShardOrigin(*makers[name], shard) for name, shard in read_all(workers.shards).items()
         }
         self._stamps = {path: _stamp(path) for path in self.paths()}
 
     def paths(self) -> Iterable[str]:
         """The files that it is of."""
-        return (part.shard.path for part in self.parts.values())
+        return (origin.shard.path for origin in self.origins.values())
 
     def alone(self) -> set[str]:
         """The compiled files whose shards are of their own compilation."""
-        return {part.maker for part in self.parts.values() if part.maker == part.shard.path}
+        return {origin.maker for origin in self.origins.values() if origin.maker == origin.shard.path}
 
     def changed_outside(self, *folders: Path) -> str:
         """A file outside `folders` that is not what it was when it was read; empty when there is none."""
@@ -76,14 +76,14 @@ class BackgroundIndex:
 
     def graph(self) -> dict[str, tuple[str, ...]]:
         """What each file includes itself."""
-        return {part.shard.path: part.shard.includes for part in self.parts.values()}
+        return {origin.shard.path: origin.shard.includes for origin in self.origins.values()}
 
     def includers(self, paths: Collection[str]) -> set[str]:
         """The compiled files that include one of `paths`, as far as shards say."""
         users: dict[str, list[str]] = {}
-        for part in self.parts.values():
-            for other in part.shard.includes:
-                users.setdefault(other, []).append(part.shard.path)
+        for origin in self.origins.values():
+            for other in origin.shard.includes:
+                users.setdefault(other, []).append(origin.shard.path)
         return reachable(paths, users) & self._order.keys()
 
     def follow(self, dirty: Collection[str], may_include: Callable[[str, str], bool]) -> set[str]:
@@ -93,7 +93,7 @@ class BackgroundIndex:
         """
         if len(dirty) > _MOST_ALONE * len(self._order):
             return self._index_all()
-        made_by = {part.shard.path: part.maker for part in self.parts.values()}
+        made_by = {origin.shard.path: origin.maker for origin in self.origins.values()}
         asleep = {file for file in self._order if made_by.get(file, file) != file}
         runs = self._run([file for file in dirty if file not in asleep])
         self._check_mains(runs, made_by)
@@ -102,7 +102,7 @@ class BackgroundIndex:
             if not maker:
                 self._drop(name)
             elif maker not in runs:
-                self.parts[name] = replace(self.parts[name], first=first)
+                self.origins[name] = replace(self.origins[name], first=first)
                 continue
             elif not self._put(name, first, maker, runs[maker][name].file):
                 continue
@@ -113,16 +113,16 @@ class BackgroundIndex:
     def _index_all(self) -> set[str]:
         """Everything in order, from nothing; shards with the same bytes are not read again."""
         folder = self._workers.shards
-        before = {name: (folder / name).read_bytes() for name in self.parts}
+        old_bytes = {name: (folder / name).read_bytes() for name in self.origins}
         shutil.rmtree(folder)
         makers = self._workers.index(list(self._commands.values()))
-        same = {name for name in makers if (folder / name).read_bytes() == before.get(name)}
-        held, self.parts = self.parts, {}
+        same = {name for name in makers if (folder / name).read_bytes() == old_bytes.get(name)}
+        before, self.origins = self.origins, {}
         for name, (first, maker) in makers.items():
-            shard = held[name].shard if name in same else read_shard(folder / name)
-            self.parts[name] = ShardOrigin(first, maker, shard)
+            shard = before[name].shard if name in same else read_shard(folder / name)
+            self.origins[name] = ShardOrigin(first, maker, shard)
         self._stamps = {path: _stamp(path) for path in self.paths()}
-        return (held.keys() | makers.keys()) - same
+        return (before.keys() | makers.keys()) - same
 
     def _run(self, files: Iterable[str]) -> dict[str, dict[str, _ShardFile]]:
         commands = [self._commands[file] for file in sorted(files, key=self._order.__getitem__)]
@@ -132,9 +132,12 @@ class BackgroundIndex:
         }
 
     def _check_mains(self, runs: Mapping[str, Mapping[str, _ShardFile]], made_by: Mapping[str, str]) -> None:
-        """A compiled file that an earlier one includes is not indexed for itself: that has to stay so."""
+        """Raise where it changed whether a compiled file is included by an earlier one.
+
+        One that is gets its shard from the earlier file and is not indexed for itself.
+        """
         for file, run in runs.items():
-            there = {made.path for made in run.values()} & self._order.keys()
+            there = {shard.path for shard in run.values()} & self._order.keys()
             later = {other for other in there if self._order[other] > self._order[file]}
             before = {other for other in self._order if other != file and made_by.get(other) == file}
             for other in (later - before) | (before - there):
@@ -161,11 +164,11 @@ class BackgroundIndex:
             needed: set[str] = set()
             found: dict[str, tuple[str, str]] = {}
             for name in self._concerned(runs):
-                choice = _OriginChoice(name, self.parts.get(name), runs, self._order, may_reach)
+                choice = _OriginChoice(name, self.origins.get(name), runs, self._order, may_reach)
                 try:
-                    found[name] = choice.made()
-                except _Unknown as unknown:
-                    needed.add(unknown.file)
+                    found[name] = choice.resolve()
+                except _MustIndex as missing:
+                    needed.add(missing.file)
             if len(runs) + len(needed) - started > _MOST_HEIRS:
                 raise CannotMaintain("other files are now the first to include many headers")
             if not needed:
@@ -173,31 +176,33 @@ class BackgroundIndex:
             runs.update(self._run(needed))
 
     def _concerned(self, runs: Mapping[str, Mapping[str, _ShardFile]]) -> set[str]:
-        """The shards that a file of `runs` has, or had a part in."""
-        held = {name for name, part in self.parts.items() if part.first in runs or part.maker in runs}
-        return held | {name for run in runs.values() for name in run}
+        """The shards that a file of `runs` has, wrote, or was the first to include."""
+        involved = {
+            name for name, origin in self.origins.items() if origin.first in runs or origin.maker in runs
+        }
+        return involved | {name for run in runs.values() for name in run}
 
     def _put(self, name: str, first: str, maker: str, file: Path) -> bool:
         """Take a shard; whether it is another than before."""
         place = self._workers.shards / name
-        held = self.parts.get(name)
-        if held is not None and file.read_bytes() == place.read_bytes():
-            self.parts[name] = ShardOrigin(first, maker, held.shard)
+        before = self.origins.get(name)
+        if before is not None and file.read_bytes() == place.read_bytes():
+            self.origins[name] = ShardOrigin(first, maker, before.shard)
             return False
         shutil.copyfile(file, place)
-        self.parts[name] = ShardOrigin(first, maker, read_shard(place))
-        path = self.parts[name].shard.path
+        self.origins[name] = ShardOrigin(first, maker, read_shard(place))
+        path = self.origins[name].shard.path
         self._stamps[path] = _stamp(path)
         return True
 
     def _drop(self, name: str) -> None:
         (self._workers.shards / name).unlink(missing_ok=True)
-        if name in self.parts:
-            self._stamps.pop(self.parts.pop(name).shard.path, None)
+        if name in self.origins:
+            self._stamps.pop(self.origins.pop(name).shard.path, None)
 
 
-class _Unknown(Exception):
-    """It takes this file, indexed alone, to know."""
+class _MustIndex(Exception):
+    """This file has to be indexed alone first."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -205,15 +210,15 @@ class _Unknown(Exception):
 
 @dataclass(frozen=True)
 class _OriginChoice:
-    """Who makes one shard now."""
+    """Which compiled file writes one shard after the edit."""
 
     name: str
-    held: ShardOrigin | None
+    before: ShardOrigin | None
     runs: Mapping[str, Mapping[str, _ShardFile]]
     order: dict[str, int]
     may_reach: Callable[[str, str], bool]
 
-    def made(self) -> tuple[str, str]:
+    def resolve(self) -> tuple[str, str]:
         first = next((file for file in self.order if self._includes(file)), "")
         if not first or not self._has_errors(first):
             return first, first
@@ -223,34 +228,34 @@ class _OriginChoice:
         """Whether a file, none before it, includes this one."""
         if file in self.runs:
             return self.name in self.runs[file]
-        if self.held is None or self.order[file] < self._at(self.held.first):
+        if self.before is None or self.order[file] < self._at(self.before.first):
             return False
-        return file == self.held.first or self._must_know(file, self.held)
+        return file == self.before.first or self._needs_index(file, self.before)
 
     def _has_errors(self, file: str) -> bool:
         if file in self.runs:
             return self.runs[file][self.name].had_errors
-        assert self.held is not None
-        return self.held.contested
+        assert self.before is not None
+        return self.before.contested
 
     def _is_clean(self, file: str) -> bool:
         """Whether a file, none after it, includes this one without errors."""
         if file in self.runs:
             return self.name in self.runs[file] and not self.runs[file][self.name].had_errors
-        held = self.held
-        if held is None or (file == held.first and held.contested):
+        before = self.before
+        if before is None or (file == before.first and before.contested):
             return False
-        if file == held.maker:
-            return not held.shard.had_errors
-        if self.order[file] < self._at(held.first):
+        if file == before.maker:
+            return not before.shard.had_errors
+        if self.order[file] < self._at(before.first):
             return False
-        if held.contested and (held.shard.had_errors or self.order[file] > self._at(held.maker)):
+        if before.contested and (before.shard.had_errors or self.order[file] > self._at(before.maker)):
             return False
-        return self._must_know(file, held)
+        return self._needs_index(file, before)
 
-    def _must_know(self, file: str, held: ShardOrigin) -> bool:
-        if self.may_reach(file, held.shard.path):
-            raise _Unknown(file)
+    def _needs_index(self, file: str, before: ShardOrigin) -> bool:
+        if self.may_reach(file, before.shard.path):
+            raise _MustIndex(file)
         return False
 
     def _at(self, file: str) -> int:
@@ -258,7 +263,7 @@ class _OriginChoice:
 
 
 class _ShardFile:
-    """A shard on disk; its head is read when it is looked at."""
+    """A shard on disk; its head is read on first use."""
 
     def __init__(self, file: Path) -> None:
         self.file = file

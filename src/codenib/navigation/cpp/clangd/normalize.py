@@ -1,8 +1,8 @@
-"""A file's answers in; the same without what clangd remembers of other files that were open before it, out.
+"""A file's answers in, the same answers independent of the order in which files were asked out.
 
 A place that the file's own parse cannot know comes from the index. One that the index on disk does not have
-was left by a file that clangd had open earlier; and of a symbol with several definitions clangd shows any.
-Both depend on the order of questions: the declaration that the file sees, or the first place, stands instead.
+was left by a file that clangd had open earlier: the declaration that the file sees replaces it. Of a symbol
+with several definitions clangd gives any: the first replaces it.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from codenib.navigation.cpp.tokens import TokenKind
 
 
 class AnswerNormalizer:
-    """Settles answers against one state of the index. `included` gives what a file may include."""
+    """Normalizes answers by one state of the index. `included` gives what a file may include."""
 
     def __init__(self, root: Path, table: SymbolTable, included: Callable[[str], Set[str]]) -> None:
         self._root = root
@@ -42,17 +42,17 @@ class AnswerNormalizer:
     def agrees(
         self,
         file: FileAnswers,
-        kept: Sequence[TokenAnswer],
+        reused: Sequence[TokenAnswer],
         answers: Sequence[tuple[Definitions, tuple[str, ...]]],
     ) -> bool:
-        """Whether tokens of a file are answered as they are kept."""
+        """Whether new answers at tokens of a file equal those that are to be reused."""
         fresh = [
             replace(one, definitions=definitions, symbols=symbols)
-            for one, (definitions, symbols) in zip(kept, answers, strict=True)
+            for one, (definitions, symbols) in zip(reused, answers, strict=True)
         ]
         if any(identity not in file.symbols for one in fresh for identity in one.symbols):
             return False
-        return self.normalize(replace(file, asked=fresh)).asked == list(kept)
+        return self.normalize(replace(file, asked=fresh)).asked == list(reused)
 
     def _doubtful(self, path: str, one: TokenAnswer) -> bool:
         table = self._table

@@ -179,7 +179,9 @@ class _Reader:
         for _ in range(self.number()):  # headers to include
             self.string()
             self.number()
-        return IndexedSymbol(identity, kind, name, scope, definition, declaration)
+        return IndexedSymbol(
+            id=identity, kind=kind, name=name, scope=scope, definition=definition, declaration=declaration
+        )
 
     def references(self) -> tuple[str, list[ClangdPlace]]:
         identity = self.identity()

@@ -39,10 +39,10 @@ class SymbolTable:
         homes: dict[str, _Homes] = defaultdict(_Homes)
         for shard in shards:
             for symbol in shard.symbols:
-                held = self.symbols.get(symbol.id)
+                known = self.symbols.get(symbol.id)
                 if self._spot(symbol):
                     homes[symbol.id].add(symbol)
-                if held is None or _rank(symbol) < _rank(held):
+                if known is None or _rank(symbol) < _rank(known):
                     self.symbols[symbol.id] = symbol
             self.relations.update(shard.relations)
             for identity, found in shard.references:
@@ -53,11 +53,11 @@ class SymbolTable:
                         self.references[path].setdefault((place.line, place.column), []).append(identity)
         # Of system headers only what the repository names: they are most of the index.
         related = {identity for subject, _, other in self.relations for identity in (subject, other)}
-        kept = self._listed | related
+        named_here = self._listed | related
         self.symbols = {
             identity: symbol
             for identity, symbol in self.symbols.items()
-            if identity in kept or self.places(identity)
+            if identity in named_here or self.places(identity)
         }
         choices = {identity: home.several() for identity, home in homes.items() if identity in self.symbols}
         self.several = {identity: both for identity, both in choices.items() if any(both)}

@@ -58,15 +58,15 @@ class ClangdWorkers:
     def index(self, commands: Sequence[CompileCommand]) -> dict[str, tuple[str, str]]:
         """Index every file in order; for each shard the files whose indexing wrote it first and last."""
         makers: dict[str, tuple[str, str]] = {}
-        seen: dict[str, int] = {}
+        stamps: dict[str, int] = {}
         with self._session(self._work) as session:
             for command in commands:
                 rounds = session.index_rounds
                 session.compile(command.file, command.directory, command.arguments)
                 session.await_index(rounds)
                 for name, stamp in _stamps(self.shards):
-                    if seen.get(name) != stamp:
-                        seen[name] = stamp
+                    if stamps.get(name) != stamp:
+                        stamps[name] = stamp
                         makers[name] = (makers.get(name, (command.file, ""))[0], command.file)
                 self._step()
         return makers

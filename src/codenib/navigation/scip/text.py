@@ -1,11 +1,11 @@
-"""The bytes of a file and places in it in, the text that stands there out; columns in any of three units."""
+"""The bytes of a file and ranges of it in, the text there out; columns in any of the three units of SCIP."""
 
 from __future__ import annotations
 
 Place = tuple[int, int, int, int]
 
 
-class Text:
+class SourceLines:
     """Lines of a file; columns count bytes, UTF-16 units or code points, as `encoding` says."""
 
     def __init__(self, data: bytes, encoding: str) -> None:

@@ -1,4 +1,4 @@
-"""Targets and lists of them in, their numbers in a file's line of facts out; equal ones share a number."""
+"""Targets of facts and lists of them in, their numbers in a file's line out; equal ones share a number."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Iterable
 Target = str | tuple[str | int, ...]  # outside, (path,), or (path, line, column)
 
 
-class Interned:
-    """The `targets` and `lists` of one line."""
+class TargetTable:
+    """The `targets` and `lists` of one line (`WireFacts` in core/facts.py)."""
 
     def __init__(self) -> None:
         self.targets: list[str | list[str | int]] = []
