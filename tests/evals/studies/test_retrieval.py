@@ -14,7 +14,7 @@ from tests.evals.conftest import Corpus
 from codenib.core.errors import InputError, StateError
 from codenib.evals.cli import cli
 from codenib.evals.data.rows import LocalizeRow
-from codenib.evals.studies.retrieval.arms import Arm, arms_for, missing
+from codenib.evals.studies.retrieval.arms import arms_for
 from codenib.evals.studies.retrieval.score import contrasts, score_answer, score_run
 
 Study = Callable[..., dict[str, Any]]
@@ -93,9 +93,7 @@ def test_a_repository_without_a_clone_is_told_not_hidden(
     assert "no clone of acme/bank" in (tmp_path / "run" / "report.md").read_text()
 
 
-def test_an_arm_that_this_version_lacks_is_not_run_and_said_so() -> None:
-    assert missing(Arm("future", (), route="telepathic")) == "this version has no route 'telepathic'"
-    assert missing(arms_for(["lexical"], [], [])[0]) == ""
+def test_an_arm_that_there_is_not_is_refused() -> None:
     with pytest.raises(InputError, match="no arm quantum"):
         arms_for(["quantum"], [], [])
 

@@ -29,7 +29,7 @@ _NO_PROSE = re.compile(r"^(?:@|:param|Args:|TODO|FIXME|eslint|noqa|pragma|type:|
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class DescribedFunction:
     """A described function."""
 
     path: str
@@ -61,7 +61,7 @@ def synthesize(clone: Path, repo: str, revision: str, seed: int) -> list[Record]
     return rows
 
 
-def anchors_of(clone: Path, commit: str) -> Iterator[Anchor]:
+def anchors_of(clone: Path, commit: str) -> Iterator[DescribedFunction]:
     """Functions outside tests that are long enough and say what they do."""
     listed = git(clone, "ls-tree", "-r", "--name-only", "-z", commit).stdout.split("\0")
     for path in listed:
@@ -82,7 +82,7 @@ def anchors_of(clone: Path, commit: str) -> Iterator[Anchor]:
                 said = description(text, lines[max(0, row.start_line - 13) : row.start_line - 1])
                 if len(said.split()) >= LEAST_WORDS:
                     end = last_line(lines, row.start_line, row.end_line)
-                    yield Anchor(path, row.start_line, end, row.symbol, said)
+                    yield DescribedFunction(path, row.start_line, end, row.symbol, said)
 
 
 def description(text: Sequence[str], before: Sequence[str]) -> str:
@@ -121,13 +121,13 @@ def _sentence(lines: Sequence[str]) -> str:
     return found[0] if found else joined[:200]
 
 
-def _fits(kind: str, anchor: Anchor) -> bool:
+def _fits(kind: str, anchor: DescribedFunction) -> bool:
     """Only a symbol hint may name the function: the others would give the answer away."""
     leaks = anchor.name.lower() in anchor.description.lower()
     return kind == "symbol hint" or not leaks
 
 
-def _row(repo: str, commit: str, kind: str, anchor: Anchor, number: int) -> Record:
+def _row(repo: str, commit: str, kind: str, anchor: DescribedFunction, number: int) -> Record:
     folder = str(Path(anchor.path).parent)
     prefix = {
         "behavioral": "Where is this done: ",

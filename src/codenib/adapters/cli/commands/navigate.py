@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -135,80 +137,73 @@ def _show(workspace: Workspace, answer: NavigationAnswer, json_output: bool, wha
         say(answer.note)
 
 
-def _neighbours(repository: str, request: NeighboursRequest, json_output: bool) -> None:
+def neighbourhood(metavar: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Add the options that questions about neighbours share; the command receives them as one request."""
+
+    def decorate(function: Callable[..., None]) -> Callable[..., None]:
+        @click.argument("where", metavar=metavar)
+        @shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
+        @click.pass_obj
+        @functools.wraps(function)
+        def call(
+            repository: str,
+            /,
+            where: str,
+            name: str,
+            depth: int,
+            k: int,
+            at: str | None,
+            no_refresh: bool,
+            json_output: bool,
+            **more: Any,
+        ) -> None:
+            snapshot = asked_snapshot(at, no_refresh)
+            request = NeighboursRequest(where, name=name, depth=depth, k=k, snapshot=snapshot)
+            function(repository, request, json_output, **more)
+
+        return call
+
+    return decorate
+
+
+@click.command()
+@neighbourhood("FILE:LINE[:COL]|SYMBOL")
+def callers(repository: str, request: NeighboursRequest, json_output: bool) -> None:
+    """Show what calls a function."""
+    _show_neighbours(repository, replace(request, relation="callers"), json_output)
+
+
+@click.command()
+@neighbourhood("FILE:LINE[:COL]|SYMBOL")
+def callees(repository: str, request: NeighboursRequest, json_output: bool) -> None:
+    """Show what a function calls."""
+    _show_neighbours(repository, replace(request, relation="callees"), json_output)
+
+
+@click.command()
+@click.option("--in", "incoming", is_flag=True, help="What uses it, instead of what it uses.")
+@click.option("--subtypes", is_flag=True, help="What inherits from it or implements it.")
+@click.option("--kind", "kinds", multiple=True, help="Only call, import, type-use, reference or inherit.")
+@neighbourhood("FILE[:LINE[:COL]]|SYMBOL")
+def deps(
+    repository: str,
+    request: NeighboursRequest,
+    json_output: bool,
+    *,
+    incoming: bool,
+    subtypes: bool,
+    kinds: tuple[str, ...],
+) -> None:
+    """Show what a symbol or a file depends on, or with `--in` what depends on it."""
+    relation: NeighbourRelation = "subtypes" if subtypes else "dependents" if incoming else "dependencies"
+    _show_neighbours(repository, replace(request, relation=relation, kinds=kinds), json_output)
+
+
+def _show_neighbours(repository: str, request: NeighboursRequest, json_output: bool) -> None:
     with opened(repository, quiet=json_output) as (workspace, progress):
         answer = workspace.navigator.neighbours(request)
         progress.close()
     _show_graph(answer, json_output, request.relation)
-
-
-@click.command()
-@click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
-@shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
-@click.pass_obj
-def callers(
-    repository: str,
-    where: str,
-    name: str,
-    depth: int,
-    k: int,
-    at: str | None,
-    no_refresh: bool,
-    json_output: bool,
-) -> None:
-    """Show what calls a function."""
-    snapshot = asked_snapshot(at, no_refresh)
-    _neighbours(
-        repository, NeighboursRequest(where, "callers", name, depth, k, snapshot=snapshot), json_output
-    )
-
-
-@click.command()
-@click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
-@shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
-@click.pass_obj
-def callees(
-    repository: str,
-    where: str,
-    name: str,
-    depth: int,
-    k: int,
-    at: str | None,
-    no_refresh: bool,
-    json_output: bool,
-) -> None:
-    """Show what a function calls."""
-    snapshot = asked_snapshot(at, no_refresh)
-    _neighbours(
-        repository, NeighboursRequest(where, "callees", name, depth, k, snapshot=snapshot), json_output
-    )
-
-
-@click.command()
-@click.argument("where", metavar="FILE[:LINE[:COL]]|SYMBOL")
-@click.option("--in", "incoming", is_flag=True, help="What uses it, instead of what it uses.")
-@click.option("--subtypes", is_flag=True, help="What inherits from it or implements it.")
-@click.option("--kind", "kinds", multiple=True, help="Only call, import, type-use, reference or inherit.")
-@shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
-@click.pass_obj
-def deps(
-    repository: str,
-    where: str,
-    incoming: bool,
-    subtypes: bool,
-    kinds: tuple[str, ...],
-    name: str,
-    depth: int,
-    k: int,
-    at: str | None,
-    no_refresh: bool,
-    json_output: bool,
-) -> None:
-    """Show what a symbol or a file depends on, or with `--in` what depends on it."""
-    relation: NeighbourRelation = "subtypes" if subtypes else "dependents" if incoming else "dependencies"
-    snapshot = asked_snapshot(at, no_refresh)
-    request = NeighboursRequest(where, relation, name, depth, k, kinds=kinds, snapshot=snapshot)
-    _neighbours(repository, request, json_output)
 
 
 @click.command()

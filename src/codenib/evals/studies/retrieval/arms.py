@@ -1,16 +1,14 @@
-"""The arms of the retrieval study: a table; what this version cannot do is named, not skipped silently."""
+"""Names of arms, embedders and rerankers in, the arms of the retrieval study out: ways to ask, as a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any, Literal
+from dataclasses import dataclass, replace
 
 from codenib.core.answers import Answer
 from codenib.core.errors import InputError
-from codenib.core.requests import PUBLISHED, SearchRequest, SnapshotRequest
+from codenib.core.requests import PUBLISHED, ResultLevel, SearchRequest, SnapshotRequest
 from codenib.core.views import ViewKind
-from codenib.planner.plan import ROUTES
 from codenib.serving.workspace import Workspace
 
 _LEXICAL, _DENSE, _GRAPH = ViewKind.LEXICAL, ViewKind.DENSE, ViewKind.GRAPH
@@ -18,36 +16,36 @@ _LEXICAL, _DENSE, _GRAPH = ViewKind.LEXICAL, ViewKind.DENSE, ViewKind.GRAPH
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One way to ask. Fields that are empty are left to the product."""
+    """One way to ask, and the views that it needs."""
 
     name: str
     views: tuple[ViewKind, ...]
-    route: str = ""
-    budget: str = ""
-    reranker: str = ""
-    cut: int = 0  # candidates that the reranker reads
+    route: str = "auto"
+    budget: str = "balanced"
+    reranker: str | None = None
+    cut: int | None = None  # candidates that the reranker reads
     expand: bool = False
-    level: Literal["unit", "file"] = "unit"
+    level: ResultLevel = "unit"
     embedder: str = ""
     default: bool = True
-
-    def given(self) -> dict[str, object]:
-        """The fields of a `SearchRequest` that this arm sets."""
-        chosen: dict[str, object] = {"level": self.level} if self.level != "unit" else {}
-        chosen.update(
-            (name, value)
-            for name in ("route", "budget", "reranker", "cut", "expand")
-            if (value := getattr(self, name))
-        )
-        return chosen
 
     def ask(
         self, workspace: Workspace, query: str, k: int, *, at: str | None = None, paths: Sequence[str] = ()
     ) -> Answer:
         """Ask at the published head, or at `at`: nothing is built inside a timed question."""
-        build: Any = SearchRequest  # which fields it has is looked up, not assumed
-        snapshot = SnapshotRequest(at) if at else PUBLISHED
-        return workspace.searcher.search(build(query, k=k, paths=paths, snapshot=snapshot, **self.given()))
+        request = SearchRequest(
+            query,
+            k=k,
+            route=self.route,
+            budget=self.budget,
+            reranker=self.reranker,
+            cut=self.cut,
+            expand=self.expand,
+            level=self.level,
+            paths=paths,
+            snapshot=SnapshotRequest(at) if at else PUBLISHED,
+        )
+        return workspace.searcher.search(request)
 
 
 ARMS = (
@@ -84,15 +82,6 @@ def arms_for(names: Sequence[str], embedders: Sequence[str], rerankers: Sequence
         for cut in (30, 50, 100)
     ]
     return arms
-
-
-def missing(arm: Arm) -> str:
-    """Why this version cannot run the arm; empty when it can."""
-    if arm.route and arm.route not in ROUTES:
-        return f"this version has no route {arm.route!r}"
-    known = {field.name for field in fields(SearchRequest)}
-    lacking = [name for name in arm.given() if name not in known]
-    return f"this version's search takes no {', '.join(lacking)}" if lacking else ""
 
 
 def _short(spec: str) -> str:
