@@ -11,12 +11,12 @@ import pytest
 from tests.gitrepo import GitRepo
 
 from codenib.core.errors import ProviderError
+from codenib.core.updates import GraphUpdate, GroupUpdate
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
 from codenib.navigation.registry import backends_of
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import GraphUpdate, GroupUpdate
 
 GRAPH = (ViewKind.GRAPH,)
 #: Versions of each file; None: it is not there. What an edit does is a change from one to another.

@@ -12,7 +12,7 @@ from codenib.compiler.choices import RepositoryViews
 from codenib.compiler.dense import DenseChoice, open_named
 from codenib.compiler.graph import FindBackends, GraphChoice
 from codenib.compiler.history import HistoryChoice
-from codenib.compiler.outcome import Outcome, outcome_of
+from codenib.compiler.outcome import outcome_of
 from codenib.compiler.publish import Publisher, as_stale
 from codenib.compiler.registry import DENSE, GRAPH, HISTORY, SLOW_VIEWS, ViewContext
 from codenib.compiler.verify import verify_views
@@ -20,6 +20,7 @@ from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import StateError
 from codenib.core.protocols import Progress, ViewMaintainer
 from codenib.core.source import SourceSnapshot
+from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, ViewKind, ViewRecord
 from codenib.manifest.store import Store
 from codenib.navigation.registry import backends_of

@@ -1,45 +1,13 @@
-"""What an update did: the value that the compiler returns."""
+"""Built views and their delta in, what the update did out."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 
 from codenib.compiler.build import BuiltViews
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import RepoManifest, ViewKind
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """What `ensure` did: nothing, or which views it built, maintained or reused, from how large a delta."""
-
-    manifest: RepoManifest
-    snapshot: SourceSnapshot
-    views: Mapping[ViewKind, str] = field(default_factory=dict)
-    added: int = 0
-    changed: int = 0
-    removed: int = 0
-    renamed: int = 0
-    derived: int = 0
-    seconds: float = 0.0
-
-    @property
-    def nothing_to_do(self) -> bool:
-        return not self.views
-
-    def then(self, second: Outcome) -> Outcome:
-        """Two steps of one update as one outcome."""
-        if self.nothing_to_do or second.nothing_to_do:
-            done = second if self.nothing_to_do else self
-            return replace(done, manifest=second.manifest, seconds=self.seconds + second.seconds)
-        return replace(
-            second,
-            views={**self.views, **second.views},
-            derived=self.derived + second.derived,
-            seconds=self.seconds + second.seconds,
-        )
+from codenib.core.updates import Outcome
+from codenib.core.views import RepoManifest
 
 
 def outcome_of(

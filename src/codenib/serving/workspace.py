@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self
 from codenib.compiler.compiler import IndexCompiler, silent
 from codenib.compiler.dense import open_named
 from codenib.compiler.graph import FindBackends
-from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core import requests
 from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
@@ -19,6 +18,7 @@ from codenib.core.errors import StateError
 from codenib.core.protocols import Progress
 from codenib.core.requests import CURRENT, PUBLISHED, Refresh, SnapshotRequest
 from codenib.core.source import SourceUnit
+from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.registry import backends_of

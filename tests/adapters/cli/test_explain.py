@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from codenib.adapters.cli.explain import print_update
-from codenib.views.graph.maintenance.update import (
+from codenib.core.updates import (
     BY_REBUILDING,
     FOLLOWED,
     REBUILT,

@@ -12,11 +12,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
 
+from codenib.core.updates import FOLLOWED, REBUILT, UNCHANGED, GroupUpdate
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED, REBUILT, UNCHANGED, GroupUpdate
 
 GRAPH = (ViewKind.GRAPH,)
 pytestmark = pytest.mark.tools

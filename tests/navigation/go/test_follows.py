@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
 from tests.navigation.following import assert_as_rebuilt, check_script, edit, indexed, need, updated_group
 
+from codenib.core.updates import FOLLOWED
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED
 
 pytestmark = pytest.mark.tools
 #: Versions of each file; None: it is not there.

@@ -21,8 +21,8 @@ from tests.navigation.following import (
     updated_group,
 )
 
+from codenib.core.updates import FOLLOWED, REBUILT, UNCHANGED
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED, REBUILT, UNCHANGED
 
 pytestmark = pytest.mark.tools
 #: Versions of each file; None: it is not there. What an edit does is a change from one to another.

@@ -22,8 +22,8 @@ from tests.navigation.following import (
 )
 from tests.navigation.rust.rust_project import MACROS
 
+from codenib.core.updates import FOLLOWED, REBUILT
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED, REBUILT
 
 pytestmark = pytest.mark.tools
 #: Versions of each file; None: it is not there.

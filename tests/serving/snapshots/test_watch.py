@@ -8,8 +8,8 @@ import pytest
 from tests.gitrepo import GitRepo
 from tests.views.graph.toy import ToyBackend
 
-from codenib.compiler.outcome import Outcome
 from codenib.core.protocols import FactBackend, Progress
+from codenib.core.updates import Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.snapshots.watch import watch_repository

@@ -6,7 +6,7 @@ from collections import Counter
 
 import click
 
-from codenib.views.graph.maintenance.update import FOLLOWED, UNCHANGED, GraphUpdate, GroupUpdate, SymbolChange
+from codenib.core.updates import FOLLOWED, UNCHANGED, GraphUpdate, GroupUpdate, SymbolChange
 
 _SHOWN = 12
 _COLOURS = {"deleted": "red", "added": "green", "affected": "yellow"}

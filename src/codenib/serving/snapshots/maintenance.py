@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
 from codenib.core.errors import InputError
 from codenib.core.requests import IndexRequest
+from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.serving.snapshots.pool import SnapshotPool
 
 if TYPE_CHECKING:
+    from codenib.core.updates import GraphUpdate
     from codenib.views.graph.maintenance.audit import GroupAudit
-    from codenib.views.graph.maintenance.update import GraphUpdate
 
 
 @dataclass(frozen=True, slots=True)

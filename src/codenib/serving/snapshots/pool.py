@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS, VIEWS
 from codenib.core.errors import StateError
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceSnapshot
+from codenib.core.updates import Outcome
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.serving.snapshots.status import describe_refresh
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.outcome import Outcome
+from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage
 from codenib.snapshot.delta import diff

@@ -13,12 +13,11 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from threading import Event
 
-from codenib.compiler.outcome import Outcome
 from codenib.compiler.registry import SLOW_VIEWS
 from codenib.core.errors import CodenibError, InputError, StateError
+from codenib.core.updates import FOLLOWED, Outcome
 from codenib.serving.snapshots.maintenance import AuditReport
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import FOLLOWED
 
 _DEBOUNCE_MS = 100  # an editor's save is several events; an agent's edit of many files is a burst
 _POLL_MS = 1_000

@@ -20,6 +20,7 @@ from codenib.core.protocols import (
     ResidentBackend,
 )
 from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.updates import UNCHANGED, GraphUpdate, GroupUpdate
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
 from codenib.views.graph.assembly.artifact import (
@@ -43,7 +44,7 @@ from codenib.views.graph.maintenance.group_edit import EngineWorkspace, RepairLe
 from codenib.views.graph.maintenance.patcher import GraphPatcher, touched_paths
 from codenib.views.graph.maintenance.replay import replayed
 from codenib.views.graph.maintenance.stale_syntax import StaleSyntax
-from codenib.views.graph.maintenance.update import UNCHANGED, GraphUpdate, GroupUpdate, write_update
+from codenib.views.graph.maintenance.update import write_update
 from codenib.views.graph.profile import SYNTACTIC, GraphBackends, identify
 
 #: A snapshot in, a folder with its files for as long as the context lasts.

@@ -11,14 +11,13 @@ import click
 from codenib.adapters.cli.explain import print_update
 from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
 from codenib.adapters.cli.output import human_size, opened, print_json
-from codenib.compiler.outcome import Outcome
 from codenib.core.errors import InputError
+from codenib.core.updates import GraphUpdate, Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.serving.choices import DEFAULT_VIEWS, DOCUMENT_SETS, FAMILIES, parse_views
 from codenib.serving.installation import collect_garbage
 from codenib.serving.snapshots.status import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
-from codenib.views.graph.maintenance.update import GraphUpdate
 
 
 @click.command()

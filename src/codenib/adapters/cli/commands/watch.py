@@ -9,7 +9,7 @@ import click
 from codenib.adapters.cli.commands.index import outcome_json
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
-from codenib.compiler.outcome import Outcome
+from codenib.core.updates import Outcome
 from codenib.serving.snapshots.maintenance import AuditReport
 from codenib.serving.snapshots.status import describe_refresh
 from codenib.serving.snapshots.watch import watch_repository

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.outcome import Outcome
 from codenib.core.errors import CodenibError
+from codenib.core.updates import Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.evals.data.rows import Transition
 from codenib.evals.runs import Record, StudyRun
@@ -131,7 +131,7 @@ def _compare(
     return {
         "arm": f"{kind.value} ({'+'.join(ways)})" if ways else kind.value,
         "how": ours.how,
-        "update_s": round(max(ours.seconds - start_s, 1e-6), 5),
+        "update_s": round(max(ours.seconds - start_s, 1e-6), 6),
         "start_s": round(start_s, 4),
         "rebuild_s": round(theirs.seconds, 5),
         "rederived": done.rederived if done else None,

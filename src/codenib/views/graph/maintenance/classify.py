@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from codenib.core.facts import NodeFlag, NodeKind
+from codenib.core.updates import SymbolChange
 from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.maintenance.text_edit import TextEdit
-from codenib.views.graph.maintenance.update import SymbolChange
 
 
 def symbol_changes(old: FileFacts, new: FileFacts, edit: TextEdit) -> Iterator[SymbolChange]:

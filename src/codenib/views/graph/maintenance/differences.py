@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from codenib.core.errors import CannotMaintain
 from codenib.core.protocols import DifferenceEngine
+from codenib.core.updates import GroupUpdate, Rederived
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.maintenance.group_edit import EngineWorkspace, GroupEdit, bind_lines
-from codenib.views.graph.maintenance.update import GroupUpdate, Rederived
 
 
 def follow_differences(

@@ -13,6 +13,15 @@ from collections.abc import Iterable, Sequence
 from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.core.protocols import DifferenceEngine, FactBackend, ResidentBackend
 from codenib.core.source import Delta
+from codenib.core.updates import (
+    BY_CONSTRUCTION,
+    BY_REBUILDING,
+    FOLLOWED,
+    REBUILT,
+    UNCHANGED,
+    GraphUpdate,
+    GroupUpdate,
+)
 from codenib.units.languages import language_hint
 from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.facts.groups import (
@@ -29,15 +38,6 @@ from codenib.views.graph.maintenance.group_edit import ChangedFiles, EngineWorks
 from codenib.views.graph.maintenance.stale_syntax import breaks_syntax
 from codenib.views.graph.maintenance.surfaces import SurfaceFollower
 from codenib.views.graph.maintenance.text_edit import TextEdit
-from codenib.views.graph.maintenance.update import (
-    BY_CONSTRUCTION,
-    BY_REBUILDING,
-    FOLLOWED,
-    REBUILT,
-    UNCHANGED,
-    GraphUpdate,
-    GroupUpdate,
-)
 from codenib.views.graph.profile import SYNTACTIC, GraphBackends, identify
 
 

@@ -19,6 +19,7 @@ from codenib.core.errors import CannotMaintain
 from codenib.core.facts import WireNode
 from codenib.core.protocols import SurfaceEngine
 from codenib.core.surfaces import ChangedNames
+from codenib.core.updates import GroupUpdate, Rederived
 from codenib.views.graph.facts.bind import node_rows
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
@@ -28,7 +29,6 @@ from codenib.views.graph.maintenance.dependents import Dependents
 from codenib.views.graph.maintenance.group_edit import EngineWorkspace, GroupEdit, bind_lines
 from codenib.views.graph.maintenance.repair import Repair, plan_repair, repaired
 from codenib.views.graph.maintenance.text_edit import TextEdit
-from codenib.views.graph.maintenance.update import GroupUpdate, Rederived
 
 # The share of a group's occurrences in files that write the names: from here on comparing them name by name
 # costs more than it saves, and all dependents are derived again.
