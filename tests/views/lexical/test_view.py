@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.views.conftest import delta_between
 from tests.views.lexical.conftest import parsed_sources
 
-from codenib.serving.search.order import rank
+from codenib.serving.search.lexical import rank
 from codenib.views.lexical.query import query_terms
 from codenib.views.lexical.read import LexicalView
 from codenib.views.lexical.view import LexicalViewBuilder

@@ -22,8 +22,7 @@ from codenib.core.views import ViewKind
 from codenib.serving.context.excerpt import signature
 from codenib.serving.context.tokens import TOKENIZER, count
 from codenib.serving.search.evidence import Retrieval
-from codenib.serving.search.lexical import search_lexical
-from codenib.serving.search.order import mark_factors
+from codenib.serving.search.lexical import mark_factors, search_lexical
 from codenib.units.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ from codenib.core.requests import NavigationQuestion, RegexRequest, SnapshotRequ
 from codenib.core.views import ViewKind
 from codenib.serving.navigation.positions import words_of
 from codenib.serving.search.evidence import unit_evidence
+from codenib.serving.search.names import unit_names
 from codenib.serving.search.regex import search_regex
 from codenib.serving.snapshots.pool import Snapshots
 
@@ -40,7 +41,7 @@ def declarations(snapshots: Snapshots, symbol: str, request: SnapshotRequest) ->
     if not parts:
         return []
     pinned, _ = snapshots.pin(ViewKind.LEXICAL, request)
-    named = [unit_evidence(pinned.lexical, unit) for unit in pinned.names.units(parts[-1]).tolist()]
+    named = [unit_evidence(pinned.lexical, unit) for unit in unit_names(pinned).units(parts[-1]).tolist()]
     positions = set()
     for unit in named:
         if _fits(unit, parts):

@@ -18,7 +18,7 @@ _REASONS: dict[NeighbourRelation, str] = {"callers": "calls", "callees": "called
 
 
 @dataclass(frozen=True, slots=True)
-class Anchor:
+class RouteAnchor:
     """A place to look at."""
 
     path: str
@@ -31,7 +31,7 @@ class Anchor:
 class RouteAnswer:
     """Anchors in the order to look at them, each place once; `total` counts what led to them."""
 
-    anchors: tuple[Anchor, ...]
+    anchors: tuple[RouteAnchor, ...]
     how: str
     total: int
     snapshot: SnapshotRef
@@ -42,7 +42,9 @@ def route_for_query(searcher: Searcher, navigator: Navigator, query: str, k: int
     """What a search ranks best, then what calls the best of it and what they call, where there is a graph."""
     answer = searcher.search(SearchRequest(query, k=k))
     anchors = [
-        Anchor(item.path, item.start_line, item.symbol, f"matches {', '.join(item.matched) or 'its meaning'}")
+        RouteAnchor(
+            item.path, item.start_line, item.symbol, f"matches {', '.join(item.matched) or 'its meaning'}"
+        )
         for item in answer.items
     ]
     if navigator.has_graph:
@@ -65,16 +67,18 @@ def route_for_symbols(navigator: Navigator, symbols: Sequence[str], k: int) -> R
             }
             steps = _distinct([_anchor(each, why.get(each.id, "start")) for each in chain.symbols], k)
             return RouteAnswer(steps, "shortest path", len(chain.symbols), chain.snapshot, chain.refreshed)
-    anchors: list[Anchor] = []
+    anchors: list[RouteAnchor] = []
     for symbol in symbols:
         answer = navigator.definition(NavigationRequest(symbol))
-        anchors += [Anchor(place.path, place.line, symbol, "declared here") for place in answer.locations]
+        anchors += [
+            RouteAnchor(place.path, place.line, symbol, "declared here") for place in answer.locations
+        ]
         anchors += _around(navigator, symbol, "")
     how = "no path between them" if len(symbols) == 2 else ""
     return RouteAnswer(_distinct(anchors, k), how, len(anchors), answer.snapshot, answer.refreshed)
 
 
-def _around(navigator: Navigator, where: str, name: str) -> Iterator[Anchor]:
+def _around(navigator: Navigator, where: str, name: str) -> Iterator[RouteAnchor]:
     """The callers and callees of an anchor; none when the graph does not know it."""
     for relation, why in _REASONS.items():
         try:
@@ -84,12 +88,12 @@ def _around(navigator: Navigator, where: str, name: str) -> Iterator[Anchor]:
         yield from (_anchor(each, f"{why} {answer.asked}") for each in answer.symbols if each.depth)
 
 
-def _anchor(symbol: Symbol, why: str) -> Anchor:
-    return Anchor(symbol.path, symbol.line, symbol.qualified, why)
+def _anchor(symbol: Symbol, why: str) -> RouteAnchor:
+    return RouteAnchor(symbol.path, symbol.line, symbol.qualified, why)
 
 
-def _distinct(anchors: Sequence[Anchor], k: int) -> tuple[Anchor, ...]:
-    first: dict[tuple[str, int], Anchor] = {}
+def _distinct(anchors: Sequence[RouteAnchor], k: int) -> tuple[RouteAnchor, ...]:
+    first: dict[tuple[str, int], RouteAnchor] = {}
     for anchor in anchors:
         first.setdefault((anchor.path, anchor.line), anchor)
     return tuple(first.values())[:k]

@@ -16,7 +16,8 @@ from codenib.core.source import Mark
 from codenib.core.views import ViewKind
 from codenib.planner.signals import Signals
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, file_result, unit_evidence
-from codenib.serving.search.order import included_files, mark_factors
+from codenib.serving.search.lexical import included_files, mark_factors
+from codenib.serving.search.names import unit_names
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -78,7 +79,7 @@ def _result(pinned: PinnedSnapshot, wanted: Retrieval, unit: int, score: float) 
     if wanted.level == "unit":
         return replace(item, matched=(_SEPARATOR.split(item.symbol)[-1],))
     marks = Mark(int(view.marks[view.file_of[unit]]))
-    return file_result((item.path, pinned.names.lines(item.path)), item.language, score, marks)
+    return file_result((item.path, unit_names(pinned).lines(item.path)), item.language, score, marks)
 
 
 def _declared(pinned: PinnedSnapshot, wanted: Retrieval, signals: Signals) -> Iterator[int]:
@@ -105,7 +106,7 @@ def _named(pinned: PinnedSnapshot, wanted: Retrieval, name: str) -> list[_Declar
     included = included_files(view.marks, wanted.tests, wanted.allowed(view.paths))
     share = mark_factors()
     first: dict[tuple[str, str], _Declared] = {}
-    for unit in pinned.names.units(leaf).tolist():
+    for unit in unit_names(pinned).units(leaf).tolist():
         file = int(view.file_of[unit])
         if not included[file]:
             continue

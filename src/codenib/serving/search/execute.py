@@ -13,6 +13,7 @@ from codenib.planner.signals import Signals
 from codenib.serving.search.declarations import declarations_first
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, evidence
 from codenib.serving.search.lexical import search_lexical
+from codenib.serving.search.names import unit_names
 
 if TYPE_CHECKING:
     from codenib.core.embedding import Embedder
@@ -126,7 +127,7 @@ def _limit(execution: Execution, items: Sequence[Evidence], total: int, *, score
         for item in items:
             files.setdefault(item.path, item)
         total = len(files)
-        names = execution.pinned.names
+        names = unit_names(execution.pinned)
         items = [
             replace(
                 item,

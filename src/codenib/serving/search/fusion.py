@@ -43,15 +43,16 @@ def standings(pinned: PinnedSnapshot, embedder: Embedder, texts: Sequence[str]) 
     size = len(pinned.lexical.file_of)
     wanted = [without_noise(text) for text in texts]
     vectors = checked(embedder.embed_queries(wanted), len(texts), embedder.identity)
-    known = pinned.unit_of_vector >= 0
+    unit_of_vector = pinned.derived(_unit_of_vector)
+    known = unit_of_vector >= 0
     stands = []
     for vector in vectors:
         standing = np.zeros(size)
         if len(dense) and vector.any():
             near = dense.scores(vector)
-            standing[pinned.unit_of_vector[known]] = np.maximum(
-                (near - near.mean()) / (near.std() or 1.0), 0.0
-            )[known]
+            standing[unit_of_vector[known]] = np.maximum((near - near.mean()) / (near.std() or 1.0), 0.0)[
+                known
+            ]
         stands.append(standing)
     return stands
 
@@ -66,7 +67,7 @@ def lift(scores: Scores, standing: NDArray[np.float64]) -> Scores:
     return dataclasses.replace(scores, units=scores.units + weight * spread * standing)
 
 
-def match_rows(pinned: PinnedSnapshot) -> NDArray[np.int64]:
+def _unit_of_vector(pinned: PinnedSnapshot) -> NDArray[np.int64]:
     """For each row of the dense view the number of the same unit in the lexical view, or -1."""
     lexical, dense = pinned.lexical, pinned.dense
     numbers = {

@@ -52,9 +52,8 @@ class Searcher:
         from codenib.serving.search.execute import Execution, execute
 
         started = time.perf_counter()
-        signals = _signals(request)
         pinned, refreshed = self._pin(request)
-        plan = make_plan(request, signals, _capabilities(pinned), self.costs.medians())
+        signals, plan = self._plan(request, pinned)
         tests = request.tests or ("include" if signals.about_tests else "lower")
         wanted = Retrieval(
             query=request.query,
@@ -87,9 +86,9 @@ class Searcher:
 
     def explain(self, request: SearchRequest) -> PlanExplanation:
         """What `search` would do for a request, and why."""
-        signals, costs = _signals(request), self.costs.medians()
         pinned, _ = self._pin(request)
-        return PlanExplanation(make_plan(request, signals, _capabilities(pinned), costs), signals, costs)
+        signals, plan = self._plan(request, pinned)
+        return PlanExplanation(plan, signals, self.costs.medians())
 
     def regex(self, request: RegexRequest) -> RegexAnswer:
         """Lines that match a pattern, in path order."""
@@ -110,6 +109,7 @@ class Searcher:
             self.costs.save()
 
     def _pin(self, request: SearchRequest) -> tuple[PinnedSnapshot, str]:
+        _check(request)
         kind = _first_view(request)
         if kind is ViewKind.DENSE and request.snapshot.refresh == "auto":
             self._compiler.dense.open_now()  # a wrong embedder fails before any work
@@ -118,6 +118,12 @@ class Searcher:
             pinned, also = self._snapshots.pin(ViewKind.GRAPH, request.snapshot)
             refreshed = refreshed or also
         return pinned, refreshed
+
+    def _plan(self, request: SearchRequest, pinned: PinnedSnapshot) -> tuple[Signals, Plan]:
+        from codenib.planner.signals import read_signals
+
+        signals = read_signals(request.query)
+        return signals, make_plan(request, signals, _capabilities(pinned), self.costs.medians())
 
     def _embedder(self, pinned: PinnedSnapshot, plan: Plan) -> Embedder | None:
         if plan.route not in (Route.SEMANTIC, Route.HYBRID):
@@ -135,17 +141,14 @@ class Searcher:
         return self._rerankers[spec]
 
 
-def _signals(request: SearchRequest) -> Signals:
-    """What the query says; a request that can never be answered fails here, before any work."""
+def _check(request: SearchRequest) -> None:
+    """Refuse what can never be answered, before any work."""
     if not request.query.strip():
         raise InputError("the query is empty", hint="codenib search 'what to look for'")
     if request.reranker is not None:
         from codenib.serving.search.rerankers.choose import parse_reranker
 
         parse_reranker(request.reranker)
-    from codenib.planner.signals import read_signals
-
-    return read_signals(request.query)
 
 
 def _first_view(request: SearchRequest) -> ViewKind:

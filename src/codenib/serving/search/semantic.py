@@ -8,7 +8,7 @@ from codenib.core.answers import Evidence
 from codenib.core.embedding import Embedder
 from codenib.core.source import Mark
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, file_result, mark_names
-from codenib.serving.search.order import SPREAD, included_files, mark_factors, places_in_file
+from codenib.serving.search.lexical import SPREAD, included_files, mark_factors, places_in_file
 from codenib.serving.snapshots.pinned import PinnedSnapshot
 from codenib.views.dense.embed import checked
 from codenib.views.dense.store import CodeVectorStore, Nearest, best

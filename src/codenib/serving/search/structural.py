@@ -16,6 +16,7 @@ from codenib.core.navigation import Position
 from codenib.planner.signals import Structural
 from codenib.serving.search.evidence import unit_evidence
 from codenib.serving.search.fusion import UnitKey, reciprocal_ranks
+from codenib.serving.search.names import unit_names
 from codenib.views.graph.navigate import enclosing_node, extent_of
 from codenib.views.graph.symbols import resolve
 from codenib.views.graph.walk import Direction, edges_of, members, overrides
@@ -130,5 +131,5 @@ def _declared_in(pinned: PinnedSnapshot, seed: Evidence) -> int | None:
 def _unit_of(pinned: PinnedSnapshot, node: int) -> Evidence | None:
     """The unit of the lexical view that a node is declared in."""
     place = extent_of(pinned.graph, node)
-    unit = pinned.names.unit_at(place.path, place.line)
+    unit = unit_names(pinned).unit_at(place.path, place.line)
     return None if unit is None else unit_evidence(pinned.lexical, unit)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from codenib.compiler.registry import (
     DENSE,
@@ -33,16 +33,15 @@ from codenib.units.extract import extract
 from codenib.units.languages import language_hint
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    from codenib.serving.search.learned.names import Names
     from codenib.views.dense.store import CodeVectorStore
     from codenib.views.graph.read import GraphView
     from codenib.views.history.read import HistoryView
     from codenib.views.lexical.read import LexicalView
     from codenib.views.trigram.read import TrigramView
     from codenib.views.trigram.zoekt import ZoektView
+
+
+DerivedT = TypeVar("DerivedT")
 
 
 class PinnedSnapshot:
@@ -65,6 +64,7 @@ class PinnedSnapshot:
         self._store = store
         self._source = source
         self._opened: dict[ViewKind, Any] = {}
+        self._derived: dict[Callable[[PinnedSnapshot], Any], Any] = {}
 
     def pin(self, kind: ViewKind | None) -> None:
         """Read the file list and map the view now: once open, no writer can take them away."""
@@ -103,19 +103,12 @@ class PinnedSnapshot:
     def history(self) -> HistoryView:
         return self.open(HISTORY)
 
-    @cached_property
-    def unit_of_vector(self) -> NDArray[np.int64]:
-        """For each row of the dense view its unit in the lexical view, or -1."""
-        from codenib.serving.search.fusion import match_rows
-
-        return match_rows(self)
-
-    @cached_property
-    def names(self) -> Names:
-        """The names of the lexical view's units."""
-        from codenib.serving.search.learned.names import Names
-
-        return Names(self.lexical)
+    def derived(self, build: Callable[[PinnedSnapshot], DerivedT]) -> DerivedT:
+        """What `build` makes of this snapshot's views, built once and shared by all answers from it."""
+        if build not in self._derived:
+            self._derived[build] = build(self)
+        value: DerivedT = self._derived[build]
+        return value
 
     @cached_property
     def files(self) -> dict[str, str]:

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from codenib.core.source import Level, Mark
 from codenib.planner.signals import Signals
-from codenib.serving.search.learned.names import Names, agreement, stem
-from codenib.serving.search.order import best_units
+from codenib.serving.search.lexical import best_units
+from codenib.serving.search.names import UnitNames, agreement, stem
 from codenib.units.tokens import term_hash, terms_of
 from codenib.views.history.read import HistoryView
 from codenib.views.lexical.read import LexicalView, Scores
@@ -52,7 +52,7 @@ class ViewScores:
     """
 
     view: LexicalView
-    names: Names
+    names: UnitNames
     signals: Signals
     text: str
     full: Scores

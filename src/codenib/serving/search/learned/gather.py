@@ -9,7 +9,8 @@ from codenib.planner.signals import Signals
 from codenib.serving.search.evidence import Retrieval
 from codenib.serving.search.fusion import lift, standings
 from codenib.serving.search.learned.features import Features, ViewScores
-from codenib.serving.search.order import base_scores
+from codenib.serving.search.lexical import base_scores
+from codenib.serving.search.names import unit_names
 from codenib.views.lexical.query import query_terms
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ def gather_features(
     units, files = base_scores(view, base, tests=wanted.tests, allowed=wanted.allowed(view.paths))
     scores = ViewScores(
         view=view,
-        names=pinned.names,
+        names=unit_names(pinned),
         signals=signals,
         text=text,
         full=full,

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codenib.serving.search.order import places_in_file
+from codenib.serving.search.lexical import places_in_file
 
 
 def test_a_unit_is_placed_behind_the_better_ones_of_its_file() -> None:

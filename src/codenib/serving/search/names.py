@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.views.lexical.read import LexicalView
+
+if TYPE_CHECKING:
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
 
 Array = NDArray[Any]
 _SPLIT = re.compile(r"\.|::|#|->| > ")
@@ -17,7 +20,7 @@ _PLAIN = re.compile(r"[\w$]+")
 NOBODY = -1
 
 
-class Names:
+class UnitNames:
     """The last and the second last name of every unit, folded to lower case, and the files by their stem."""
 
     def __init__(self, view: LexicalView) -> None:
@@ -95,6 +98,15 @@ class Names:
             number = self._number[key] = len(self.leaves)
             self.leaves.append(key)
         return number
+
+
+def unit_names(pinned: PinnedSnapshot) -> UnitNames:
+    """The names of a snapshot's units, read once for all answers from it."""
+    return pinned.derived(_read_names)
+
+
+def _read_names(pinned: PinnedSnapshot) -> UnitNames:
+    return UnitNames(pinned.lexical)
 
 
 def stem(path: str) -> str:

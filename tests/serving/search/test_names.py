@@ -1,4 +1,4 @@
-"""Names of units and ends of paths, looked up."""
+"""UnitNames of units and ends of paths, looked up."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.gitrepo import GitRepo
 
-from codenib.serving.search.learned.names import Names
+from codenib.serving.search.names import UnitNames, unit_names
 from codenib.serving.workspace import Workspace
 
 FILES = {
@@ -18,7 +18,7 @@ FILES = {
 
 
 @pytest.fixture
-def names(git_repo: Callable[..., GitRepo]) -> Iterator[tuple[Names, Callable[[int], str]]]:
+def names(git_repo: Callable[..., GitRepo]) -> Iterator[tuple[UnitNames, Callable[[int], str]]]:
     repository = git_repo("names")
     repository.commit(FILES)
     with Workspace(repository.path) as workspace:
@@ -28,26 +28,28 @@ def names(git_repo: Callable[..., GitRepo]) -> Iterator[tuple[Names, Callable[[i
         answer = workspace.search("render")
         pinned = workspace.snapshots.of_snapshot(answer.snapshot.id)
         yield (
-            pinned.names,
+            unit_names(pinned),
             lambda unit: f"{pinned.lexical.document(unit).span.path}:{pinned.lexical.document(unit).symbol}",
         )
 
 
-def test_units_are_found_by_their_last_name_in_any_case(names: tuple[Names, Callable[[int], str]]) -> None:
+def test_units_are_found_by_their_last_name_in_any_case(
+    names: tuple[UnitNames, Callable[[int], str]],
+) -> None:
     table, shown = names
     found = [shown(int(unit)) for unit in table.units("Render")]
     assert sorted(found) == ["app/views.py:View.render", "lib/app/views.py:render"]
     assert len(table.units("nobody")) == 0
 
 
-def test_the_longest_agreement_of_a_path_wins(names: tuple[Names, Callable[[int], str]]) -> None:
+def test_the_longest_agreement_of_a_path_wins(names: tuple[UnitNames, Callable[[int], str]]) -> None:
     table, _ = names
     assert len(table.files("views.py")) == 2
     assert len(table.files("/srv/site/lib/app/views.py")) == 1
     assert table.files("gone.py") == []
 
 
-def test_a_line_belongs_to_one_unit(names: tuple[Names, Callable[[int], str]]) -> None:
+def test_a_line_belongs_to_one_unit(names: tuple[UnitNames, Callable[[int], str]]) -> None:
     table, shown = names
     unit = table.unit_at("app/views.py", 3)
     assert unit is not None
