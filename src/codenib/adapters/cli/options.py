@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar
 
 import click
 
-from codenib.core.requests import SnapshotRequest
+from codenib.core.requests import SearchRequest, SnapshotRequest
 from codenib.serving.choices import FUSIONS, ROUTES
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -49,13 +50,21 @@ _PLANNING = (
     click.option("--cut", type=int, metavar="N", help="How many candidates the reranker reads."),
     click.option("--expand", is_flag=True, help="Add the graph's neighbours to the semantic route."),
 )
+_REQUESTED = ("k", "route", "budget", "fusion", "reranker", "cut", "expand")
 
 
-def planning(function: Function) -> Function:
-    """What a ranked query may ask of its plan."""
+def planning(function: Callable[..., None]) -> Callable[..., None]:
+    """What a ranked query may ask of its plan; the command receives it as a request without its query."""
+
+    @functools.wraps(function)
+    def call(*args: Any, **given: Any) -> None:
+        snapshot = asked_snapshot(given.pop("at"), given.pop("no_refresh"))
+        chosen = {name: given.pop(name) for name in _REQUESTED}
+        function(*args, request=SearchRequest("", snapshot=snapshot, **chosen), **given)
+
     for option in reversed(_PLANNING):
-        function = option(function)
-    return function
+        call = option(call)
+    return call
 
 
 def asked_snapshot(at: str | None, no_refresh: bool) -> SnapshotRequest:

@@ -142,7 +142,8 @@ def neighbourhood(metavar: str) -> Callable[[Callable[..., None]], Callable[...,
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @click.argument("where", metavar=metavar)
-        @shared(named, depth_option, limit_option, at_revision, no_refresh, as_json)
+        @shared(named, depth_option, limit_option)
+        @shared(at_revision, no_refresh, as_json)
         @click.pass_obj
         @functools.wraps(function)
         def call(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +32,7 @@ _WIDEST = 160
 @click.command()
 @click.argument("query", required=False)
 @click.option("-k", default=10, show_default=True, help="How many results.")
-@shared(planning)
+@planning
 @click.option("--level", type=click.Choice(["unit", "file"]), default="unit", show_default=True)
 @click.option(
     "--tests",
@@ -46,20 +47,12 @@ _WIDEST = 160
 def search(
     repository: str,
     query: str | None,
-    k: int,
-    route: str,
-    budget: str,
-    fusion: str,
-    reranker: str | None,
-    cut: int | None,
-    expand: bool,
+    request: SearchRequest,
     level: Any,
     tests: Any,
     batch: str | None,
     out: str,
-    at: str | None,
     paths: tuple[str, ...],
-    no_refresh: bool,
     json_output: bool,
 ) -> None:
     """Find code by the words that it and QUERY share, or with `--route semantic` by meaning; best first.
@@ -71,11 +64,8 @@ def search(
     with opened(repository, quiet=json_output) as (workspace, progress):
 
         def ask(text: str) -> Answer:
-            request = SearchRequest(
-                text, k=k, route=route, budget=budget, fusion=fusion, reranker=reranker, cut=cut,
-                expand=expand, level=level, paths=paths, tests=tests, snapshot=asked_snapshot(at, no_refresh),
-            )  # fmt: skip
-            return workspace.searcher.search(request)
+            asked = replace(request, query=text, level=level, paths=paths, tests=tests)
+            return workspace.searcher.search(asked)
 
         if batch is not None:
             _run_batch(Path(batch), out, ask)
@@ -91,29 +81,13 @@ def search(
 @click.command()
 @click.argument("query")
 @click.option("-k", default=10, show_default=True, help="How many results.")
-@shared(planning, at_revision, no_refresh, as_json)
+@planning
+@shared(at_revision, no_refresh, as_json)
 @click.pass_obj
-def plan(
-    repository: str,
-    query: str,
-    k: int,
-    route: str,
-    budget: str,
-    fusion: str,
-    reranker: str | None,
-    cut: int | None,
-    expand: bool,
-    at: str | None,
-    no_refresh: bool,
-    json_output: bool,
-) -> None:
+def plan(repository: str, query: str, request: SearchRequest, json_output: bool) -> None:
     """Show how `search` would answer QUERY: its signals, the plan, why, and what it should cost."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        request = SearchRequest(
-            query, k=k, route=route, budget=budget, fusion=fusion, reranker=reranker, cut=cut, expand=expand,
-            snapshot=asked_snapshot(at, no_refresh),
-        )  # fmt: skip
-        explained = workspace.searcher.explain(request)
+        explained = workspace.searcher.explain(replace(request, query=query))
         progress.close()
     chosen, signals, costs = explained.plan, explained.signals, explained.costs_ms
     if json_output:
