@@ -17,6 +17,7 @@ from codenib.core.facts import Role, WireFacts
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
+from codenib.navigation.cpp.includes import reachable
 from codenib.navigation.cpp.nodes import OF_INDEX, Start, TargetedPlace, nodes_of
 from codenib.navigation.cpp.tokens import TokenKind
 from codenib.navigation.targets import TargetTable
@@ -136,7 +137,7 @@ class FactAssembly:
         for identity in bases:
             source = table.target(identity)
             if isinstance(source, tuple):
-                for base in _all_bases(identity, bases):
+                for base in reachable(bases[identity], bases):
                     self.relations[source[0]].add(("also", source, table.target(base)))
 
     def _occurrences(self, file: FileAnswers, starts: set[Start], targets: TargetTable) -> list[int]:
@@ -250,17 +251,6 @@ def _optional(table: TargetTable, targets: Collection[Target]) -> int:
 
 def _declarations_key(table: SymbolTable, identity: str) -> str:
     return f"declarations:{table.label(identity)}"
-
-
-def _all_bases(identity: str, bases: dict[str, set[str]]) -> set[str]:
-    found: set[str] = set()
-    todo = [identity]
-    while todo:
-        for base in bases.get(todo.pop(), ()):
-            if base not in found:
-                found.add(base)
-                todo.append(base)
-    return found
 
 
 def _outside(place: ClangdPlace, text: str) -> str:
