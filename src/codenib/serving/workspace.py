@@ -61,10 +61,7 @@ class Workspace:
         manifest: RepoManifest | None = None,
     ) -> None:
         repository = locate(Path(path))
-        self.name, self.root = (
-            repository.name,
-            repository.root,
-        )  # of the worktree, the bare repository or the folder
+        self.name, self.root = repository.name, repository.root
         self.is_bare = repository.kind == "bare"  # without a worktree, answers are for HEAD
         self._compiler = IndexCompiler(
             repository, Store(repository.key), progress, open_embedder=open_embedder,
