@@ -10,7 +10,7 @@ from tests.units import more_sources, sources
 from codenib.core.source import BlobUnits, Level, UnitRow
 from codenib.units.extract import MAX_BYTES, extract
 from codenib.units.languages import BY_NAME, PROSE
-from codenib.units.partition import PIECE_LINES
+from codenib.units.outline import PIECE_LINES
 
 SOURCES = {name: source.encode() for name, (source, _) in (sources.CASES | more_sources.CASES).items()}
 HINTS = [*BY_NAME, *sorted(PROSE), "json", "text", "unknown", ""]

@@ -12,11 +12,82 @@ CASES = sources.CASES | more_sources.CASES
 
 
 def units_of(source: str, hint: str) -> list[str]:
-    rows = (row for row in extract(source.encode(), hint).rows if row.level is not Level.L0)
+    rows = (
+        row
+        for row in extract(source.encode(), hint).rows
+        if row.level is not Level.L0 and (row.leaf or row.level is Level.L1)
+    )
     lines = (
         f"{row.start_line}-{row.end_line} {'' if row.leaf else '+'}{row.kind} {row.symbol}" for row in rows
     )
     return [line.rstrip() for line in lines]
+
+
+def nested_of(source: str, hint: str) -> list[str]:
+    rows = extract(source.encode(), hint).rows
+    nested = [row for row in rows if row.level is Level.L2 and not row.leaf]
+    return [f"{row.start_line}-{row.end_line} {row.kind} {row.symbol}" for row in nested]
+
+
+@pytest.mark.parametrize(
+    ("hint", "source", "expected"),
+    [
+        (
+            "python",
+            "LIMIT = 3\n\n\nclass A:\n    size = 1\n\n    def f(self):\n        def inner():\n"
+            "            local = 2\n            return local\n        return inner\n",
+            ["1-1 constant LIMIT", "5-5 attribute A.size", "8-10 function A.f.inner"],
+        ),
+        (
+            "c",
+            "#define MOST 3\ntypedef int count_t;\ntypedef int (*on_done)(int);\nenum e { ONE };\n"
+            "int f(int);\n",
+            [
+                "1-1 macro MOST",
+                "2-2 typedef count_t",
+                "3-3 typedef on_done",
+                "4-4 constant e.ONE",
+                "5-5 prototype f",
+            ],
+        ),
+        (
+            "typescript",
+            "import x from 'x';\ntype Id = string;\nconst y = require('y');\nexport const LIMIT = 3;\n"
+            "function f() {\n  const inside = () => {\n    return 1;\n  };\n  const local = 3;\n"
+            "  return inside;\n}\n",
+            ["2-2 type Id", "4-4 variable LIMIT", "6-8 function f.inside"],
+        ),
+        ("go", "package p\n\nconst (\n\tOne = 1\n\tTwo = 2\n)\n\nvar V = 1\n", ["5-5 const Two"]),
+        (
+            "rust",
+            "enum Kind {\n    First,\n    Second(u8),\n}\n",
+            ["2-2 variant Kind.First", "3-3 variant Kind.Second"],
+        ),
+    ],
+)
+def test_declarations_without_a_unit_of_their_own_have_names(
+    hint: str, source: str, expected: list[str]
+) -> None:
+    assert nested_of(source, hint) == expected
+
+
+def test_a_function_too_long_for_one_unit_is_cut_by_the_functions_in_it() -> None:
+    inner = "".join(f"  function step{n}() {{\n    return {n};\n  }}\n" for n in range(120))
+    source = f"function render() {{\n{inner}  return step0;\n}}\n"
+    units = units_of(source, "javascript")
+    assert units[0] == "1-363 +function render"
+    assert "2-4 method render.step0" in units or "2-4 function render.step0" in units
+    assert nested_of(source, "javascript") == []
+
+
+def test_items_inside_of_rust_macros_are_units() -> None:
+    source = (
+        "cfg_rt! {\n    /// Runs.\n    pub fn block_on() {\n        run()\n    }\n\n    cfg_time! {\n"
+        "        pub struct Sleep {\n            at: u8,\n        }\n    }\n}\n\nvec! {\n    1\n}\n"
+    )
+    units = units_of(source, "rust")
+    assert "2-6 function block_on" in units
+    assert "8-10 +struct Sleep" in units
 
 
 @pytest.mark.parametrize("language", CASES)

@@ -100,7 +100,11 @@ class Mark(IntFlag):
 
 @dataclass(frozen=True, slots=True)
 class UnitRow:
-    """A unit of a blob, before it has a path. `leaf` rows of a file cover each of its lines exactly once."""
+    """A unit of a blob, before it has a path. `leaf` rows of a file cover each of its lines exactly once.
+
+    Rows that are no leaf are the file, its type-like scopes (L1), and declarations inside of leaves (L2):
+    nested functions, and macros, constants and aliases of one line, which can be asked for by name.
+    """
 
     start_line: int
     end_line: int

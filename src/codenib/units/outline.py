@@ -10,6 +10,7 @@ from codenib.units.scan import NAME_LIMIT, Capture
 
 # A function that holds functions and is longer than this is a shell around them (a UMD or Grunt module).
 WRAPPER_LINES = 60
+PIECE_LINES = 300  # the paper's cap on a piece of a unit
 CALLBACK_LINES = 3
 # Macros that look like functions (a foreach with a block) nest too, but few in one function.
 MISREAD_LINES = 100
@@ -20,6 +21,9 @@ _FILE_COMMENTS = (b"#!", b"//!")  # about the file or the enclosing module
 _ANONYMOUS = ("closure", "shell")
 _CONTAINER_KINDS = {"value": "object", "suspect": "class"}
 _UNNAMED = (*_ANONYMOUS, "wrapper")
+_NESTED = ("def", "type", "wrapper", "entry")  # what has a name of its own inside a callable
+_OF_ONE_LINE = ("decl", "value", "entry")
+_IMPORTED = b"require("  # a name for another module, not a declaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,10 +38,14 @@ class Definition:
 
 @dataclass(slots=True)
 class Outline:
-    """Containers, outer before inner, and leaf definitions; both in source order."""
+    """Containers, outer before inner, and leaf definitions; all in source order.
+
+    `nested` are declarations that are no unit of their own: they stand inside of a leaf, or on one line.
+    """
 
     containers: list[Definition] = field(default_factory=list)
     leaves: list[Definition] = field(default_factory=list)
+    nested: list[Definition] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +63,13 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
     blocked = 0
     enclosing: Capture | None = None  # of the last leaf
     outlined: set[tuple[bool, int]] = set()
+    nested = _Nested(result.nested)
     for index, item in enumerate(items):
         if item.start < blocked:
             if not (enclosing and _escapes(item, enclosing)):
+                if item.role in _NESTED and enclosing and item.identity != enclosing.identity:
+                    around = result.leaves[-1].symbol
+                    nested.add(item, around.rpartition(".")[0] if item.role == "entry" else around)
                 continue
             result.leaves[-1] = _shortened(result.leaves[-1], above(item, lines, language) - 1)
         while stack and stack[-1].end <= item.start:
@@ -69,6 +81,8 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
         first = above(item, lines, language)
         verdict = _verdict(items, index, item.last - first + 1, scope)
         if verdict == "drop":
+            if item.role in _OF_ONE_LINE and not scope.bars_values and _IMPORTED not in lines[item.first - 1]:
+                nested.add(item, scope.prefix)
             continue
         if result.leaves and first <= result.leaves[-1].last < item.first:
             # Scala's grammar ends a method after the comment of the next one.
@@ -99,8 +113,10 @@ def _verdict(items: Sequence[Capture], index: int, height: int, scope: _Scope) -
             return "container"
         case "scope":
             return "scope"
-        case "decl":
-            return "leaf" if height > 1 else "drop"
+        case "decl" | "entry":
+            return "leaf" if height > 1 and item.role == "decl" else "drop"
+        case "def" if height > PIECE_LINES and _holds(items, index, through_closures=False):
+            return "container"  # too long for one unit, and made of functions
         case "value" if scope.bars_values:
             return "drop"
         case "value":
@@ -150,6 +166,19 @@ def _gathers(items: Sequence[Capture], index: int) -> bool:
             count += 1
         skipped = inner.end
     return count > 1
+
+
+class _Nested:
+    """Collects named declarations, each once."""
+
+    def __init__(self, definitions: list[Definition]) -> None:
+        self._definitions = definitions
+        self._known: set[int] = set()
+
+    def add(self, item: Capture, prefix: str) -> None:
+        if item.name and item.identity not in self._known:
+            self._known.add(item.identity)
+            self._definitions.append(Definition(item.first, item.last, item.kind, _join(prefix, item.name)))
 
 
 def _join(prefix: str, name: str) -> str:

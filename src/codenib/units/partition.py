@@ -8,9 +8,8 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 from codenib.core.source import Level, UnitRow
-from codenib.units.outline import Definition, Outline
+from codenib.units.outline import PIECE_LINES, Definition, Outline
 
-PIECE_LINES = 300  # the paper's cap on a piece of a unit
 REST_LINES = 60  # about the size of a large function, so that rest units compete fairly with callables
 _SLACK = 1.25
 Starts = Callable[[Sequence[bytes], int, int], list[int]]
@@ -23,7 +22,7 @@ _COMMENTS = (b"//", b"#", b"/*", b"*", b"--", b"@")
 
 
 def partition(lines: Sequence[bytes], outline: Outline) -> list[UnitRow]:
-    """The rows of a file of code: its file row, its containers, and leaves over each line once."""
+    """The rows of a file of code: the file, its containers, what is nested, leaves over each line once."""
     rows = [file_row(lines)]
     rows += [
         UnitRow(unit.first, unit.last, Level.L1, unit.kind, unit.symbol, leaf=False)
@@ -42,6 +41,10 @@ def partition(lines: Sequence[bytes], outline: Outline) -> list[UnitRow]:
             symbol = container.symbol if container else ""
         pieces[-1] = (pieces[-1][0], end)
         rows += [UnitRow(first, last, level, kind, symbol) for first, last in pieces]
+    rows += [
+        UnitRow(each.first, each.last, Level.L2, each.kind, each.symbol, leaf=False)
+        for each in outline.nested
+    ]
     return sorted(rows, key=_order)
 
 

@@ -11,6 +11,7 @@ receiver. Two captures with the same `@name` (or `@body`, where it is given) are
 - `decl`     an L2 unit only with its comment or over several lines (a method without a body)
 - `value`    data over several lines; a container when functions are inside; never inside of a closure
 - `wrapper`  a `def` that is transparent when it is only a long shell around functions
+- `entry`    a declaration that is never a unit, only a name to ask for: constants, typedefs, enumerators
 - `closure`  an anonymous function: transparent around definitions, else an L2 unit of several lines
 - `shell`    a closure that is called at once: values inside count as the module's own
 """
@@ -23,6 +24,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from codenib.units.languages import Language, parser_for
+from codenib.units.macros import open_item_macros
 
 if TYPE_CHECKING:
     from tree_sitter import Node
@@ -57,6 +59,8 @@ def scan(data: bytes, language: Language) -> list[Capture]:
     import tree_sitter
 
     parser, query = parser_for(language)
+    if language.name == "rust":
+        data = open_item_macros(data, parser)
     tree = parser.parse(data)
     ranked: list[tuple[int, int, int, Capture]] = []
     for pattern, captures in tree_sitter.QueryCursor(query).matches(tree.root_node):

@@ -28,6 +28,9 @@ FILES = {
     ),
     "docs/session.md": "# Session\n\nA Session holds what open_session opened.\n",
     "vendor/lib/only.py": "def only_here_in_vendored_code():\n    return 1\n",
+    "app/nested.py": (
+        "MOST_SESSIONS = 3\n\n\ndef outer():\n    def patch_sessions():\n        return 1\n    return 2\n"
+    ),
     "app/long.py": f"def {'very_' * 20}long_name():\n    return 1\n",
 }
 
@@ -77,11 +80,24 @@ def test_a_name_inside_a_question_counts_when_it_can_only_be_code(workspace: Wor
         ("make_session_fixture", "tests/test_sessions.py"),
         ("only_here_in_vendored_code", "vendor/lib/only.py"),
         ("x", "app/core/sessions.py"),
+        ("MOST_SESSIONS", "app/nested.py"),
         (f"{'very_' * 20}long_name", "app/long.py"),
     ],
 )
 def test_folder_and_length_of_a_name_do_not_matter(workspace: Workspace, name: str, path: str) -> None:
     assert first(workspace.search(name)) == (path, name)
+
+
+def test_a_function_inside_a_function_is_found_at_its_own_lines(workspace: Workspace) -> None:
+    best = workspace.search("patch_sessions").items[0]
+    assert (best.path, best.symbol, best.start_line, best.end_line) == (
+        "app/nested.py",
+        "outer.patch_sessions",
+        5,
+        6,
+    )
+    text = workspace.texts([best], at_snapshot=workspace.current_snapshot())
+    assert text == ["    def patch_sessions():\n        return 1"]
 
 
 def test_tests_and_prose_come_behind_code_of_the_same_name(workspace: Workspace) -> None:

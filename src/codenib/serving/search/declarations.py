@@ -17,7 +17,7 @@ from codenib.core.views import ViewKind
 from codenib.planner.signals import Signals
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, file_result, unit_evidence
 from codenib.serving.search.lexical import included_files, mark_factors
-from codenib.serving.search.names import unit_names
+from codenib.serving.search.names import NestedDeclaration, unit_names
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -33,12 +33,14 @@ _MOST_LINES = 30  # a body counts more than a prototype; beyond this, longer is 
 
 @dataclass(frozen=True, slots=True)
 class _Declared:
-    """A unit that may be meant, with what decides its place."""
+    """A unit, or a declaration inside of one, that may be meant, with what decides its place."""
 
     unit: int
+    nested: NestedDeclaration | None
     exact: bool  # spelt as in the query, case included
     owned: bool  # by what the query says owns it, or the query says nothing
     share: float  # what its marks leave of a score: tests and prose come behind
+    prototype: bool
     parts: int  # of its full name: a class comes before its constructor of the same name
     lines: int
     path: str
@@ -47,7 +49,8 @@ class _Declared:
     @property
     def key(self) -> tuple[object, ...]:
         depth = self.path.count("/")
-        return (not self.exact, -self.share, self.parts, -self.lines, depth, self.path, self.start)
+        body = self.prototype, self.parts, -self.lines
+        return (not self.exact, -self.share, *body, depth, self.path, self.start)
 
 
 def declarations_first(
@@ -56,14 +59,17 @@ def declarations_first(
     """`ranked` with the declarations of what a question names in front; a longer text stays as it is."""
     if not (signals.is_question and pinned.has_fresh(ViewKind.LEXICAL)):
         return ranked
-    units = list(dict.fromkeys(_declared(pinned, wanted, signals)))[: wanted.k]
-    if not units:
+    declared = list(dict.fromkeys(_declared(pinned, wanted, signals)))[: wanted.k]
+    if not declared:
         return ranked
     top = ranked.items[0].score if ranked.items else 1.0
-    first = [_result(pinned, wanted, unit, top) for unit in units]
+    first = [_result(pinned, wanted, each, top) for each in declared]
     keys = {(item.path, item.start_line) for item in first}
-    known = {(item.path, item.start_line): item for item in ranked.items}
-    first = [replace(known.get(_key(item), item), score=top) for item in dict.fromkeys(first)]
+    known = {(item.path, item.start_line, item.symbol): item for item in ranked.items}
+    first = [
+        replace(known.get((item.path, item.start_line, item.symbol), item), score=top)
+        for item in dict.fromkeys(first)
+    ]
     rest = [item for item in ranked.items if _key(item) not in keys]
     total = max(ranked.total, len(first) + len(rest))
     return RankedEvidence((*first, *rest)[: wanted.k], total)
@@ -73,24 +79,33 @@ def _key(item: Evidence) -> tuple[str, int]:
     return item.path, item.start_line
 
 
-def _result(pinned: PinnedSnapshot, wanted: Retrieval, unit: int, score: float) -> Evidence:
+def _result(pinned: PinnedSnapshot, wanted: Retrieval, declared: _Declared, score: float) -> Evidence:
     view = pinned.lexical
-    item = unit_evidence(view, unit, score)
+    item = unit_evidence(view, declared.unit, score)
     if wanted.level == "unit":
+        if (nested := declared.nested) is not None:
+            item = replace(
+                item,
+                start_line=nested.start_line,
+                end_line=nested.end_line,
+                symbol=nested.symbol,
+                kind=nested.kind,
+                level="L2",
+            )
         return replace(item, matched=(_SEPARATOR.split(item.symbol)[-1],))
-    marks = Mark(int(view.marks[view.file_of[unit]]))
+    marks = Mark(int(view.marks[view.file_of[declared.unit]]))
     return file_result((item.path, unit_names(pinned).lines(item.path)), item.language, score, marks)
 
 
-def _declared(pinned: PinnedSnapshot, wanted: Retrieval, signals: Signals) -> Iterator[int]:
+def _declared(pinned: PinnedSnapshot, wanted: Retrieval, signals: Signals) -> Iterator[_Declared]:
     """The declarations of each name of the query, in the order of the names."""
     whole = _WHOLE.fullmatch(wanted.query.strip())
     if whole is not None:
-        yield from (each.unit for each in _named(pinned, wanted, whole[1]))
+        yield from _named(pinned, wanted, whole[1])
         return
     for name in _names(signals):
         candidates = [each for each in _named(pinned, wanted, name) if each.exact and each.share >= 0.5]
-        yield from (each.unit for each in candidates[:_MOST_OF_A_NAME])
+        yield from candidates[:_MOST_OF_A_NAME]
 
 
 def _names(signals: Signals) -> list[str]:
@@ -100,30 +115,37 @@ def _names(signals: Signals) -> list[str]:
 
 
 def _named(pinned: PinnedSnapshot, wanted: Retrieval, name: str) -> list[_Declared]:
-    """The units that declare `name`, one for each declaration, the best first."""
+    """What declares `name`, each declaration once, the best first."""
     *owners, leaf = _SEPARATOR.split(name)
     view = pinned.lexical
     included = included_files(view.marks, wanted.tests, wanted.allowed(view.paths))
     share = mark_factors()
     first: dict[tuple[str, str], _Declared] = {}
-    for unit in unit_names(pinned).units(leaf).tolist():
+    names = unit_names(pinned)
+    units = [(unit, None) for unit in names.units(leaf).tolist()]
+    for unit, nested in [*units, *((each.unit, each) for each in names.nested(leaf))]:
         file = int(view.file_of[unit])
         if not included[file]:
             continue
-        document = view.document(unit)
-        parts = _SEPARATOR.split(document.symbol)
+        address = view.document(unit)
+        symbol, kind = (nested.symbol, nested.kind) if nested else (address.symbol, address.kind)
+        span = nested or address.span
+        parts = _SEPARATOR.split(symbol)
         candidate = _Declared(
             unit=unit,
+            nested=nested,
             exact=parts[-1] == leaf,
-            owned=_owned(owners, parts[:-1], document.span.path),
+            owned=_owned(owners, parts[:-1], address.span.path),
             share=float(share[int(view.marks[file])]),
+            prototype=kind == "prototype",
             parts=len(parts),
-            lines=min(document.span.end_line - document.span.start_line, _MOST_LINES),
-            path=document.span.path,
-            start=document.span.start_line,
+            lines=min(span.end_line - span.start_line, _MOST_LINES),
+            path=address.span.path,
+            start=span.start_line,
         )
-        key = candidate.path, document.symbol
-        if key not in first or candidate.start < first[key].start:  # further pieces of the same declaration
+        key = candidate.path, symbol
+        known = first.get(key)  # a prototype, or a further piece of the same declaration
+        if known is None or (candidate.prototype, candidate.start) < (known.prototype, known.start):
             first[key] = candidate
     return sorted((each for each in first.values() if each.owned), key=lambda each: each.key)
 

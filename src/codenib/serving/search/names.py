@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +20,17 @@ Array = NDArray[Any]
 _SPLIT = re.compile(r"\.|::|#|->| > ")
 _PLAIN = re.compile(r"[\w$]+")
 NOBODY = -1
+
+
+@dataclass(frozen=True, slots=True)
+class NestedDeclaration:
+    """A declaration inside of a unit: its own lines, name and kind."""
+
+    unit: int
+    start_line: int
+    end_line: int
+    symbol: str
+    kind: str
 
 
 class UnitNames:
@@ -59,6 +72,18 @@ class UnitNames:
         first, last = np.searchsorted(self._sorted, [number, number + 1])
         units = self._order[first:last]
         return units[self._view.live[units]]
+
+    def nested(self, name: str) -> list[NestedDeclaration]:
+        """The declarations inside of units whose last name is `name`, in any case."""
+        return self._nested.get(name.lower(), [])
+
+    @cached_property
+    def _nested(self) -> dict[str, list[NestedDeclaration]]:
+        names: dict[str, list[NestedDeclaration]] = {}
+        for row in self._view.nested():
+            declaration = NestedDeclaration(*row)
+            names.setdefault(_SPLIT.split(declaration.symbol)[-1].lower(), []).append(declaration)
+        return names
 
     def files(self, path: str) -> list[int]:
         """The files that a path in a text may mean: those that end like it, the longest agreement first."""

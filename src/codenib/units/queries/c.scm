@@ -17,3 +17,8 @@
 ; TEST_CASE("name") { ... } reads as a call and a block.
 (translation_unit (expression_statement (call_expression function: (identifier) @name)) . (compound_statement) @def.block)
 (preproc_ifdef (expression_statement (call_expression function: (identifier) @name)) . (compound_statement) @def.block)
+(enumerator name: (identifier) @name) @entry.constant
+(type_definition declarator: (type_identifier) @name) @entry.typedef
+(type_definition declarator: (pointer_declarator declarator: (type_identifier) @name)) @entry.typedef
+(type_definition declarator: (function_declarator
+  declarator: (parenthesized_declarator (pointer_declarator declarator: (type_identifier) @name)))) @entry.typedef

@@ -20,3 +20,6 @@
 (const_declaration . (const_spec name: (identifier) @name)) @def.const
 (var_declaration . (var_spec name: (identifier) @name)) @def.var
 (var_declaration (var_spec_list . (var_spec name: (identifier) @name))) @def.var
+(source_file (const_declaration (const_spec name: (identifier) @name) @entry.const))
+(source_file (var_declaration (var_spec name: (identifier) @name) @entry.var))
+(source_file (var_declaration (var_spec_list (var_spec name: (identifier) @name) @entry.var)))

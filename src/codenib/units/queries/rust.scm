@@ -13,3 +13,4 @@
 (declaration_list (const_item name: (identifier) @name) @def.const)
 (declaration_list (static_item name: (identifier) @name) @def.static)
 (declaration_list (type_item name: (type_identifier) @name) @def.type)
+(enum_variant name: (identifier) @name) @entry.variant

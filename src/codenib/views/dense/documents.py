@@ -84,7 +84,8 @@ def _file_document(path: str, units: BlobUnits, lines: Sequence[str]) -> DenseDo
     skeleton = [path]
     last = ""
     for row, owners in _nested(units.rows):
-        named = bool(row.symbol) and (row.level is Level.L2 or not row.leaf or row.kind == "section")
+        declares = row.leaf if row.level is Level.L2 else not row.leaf
+        named = bool(row.symbol) and (declares or row.kind == "section")
         if not named or (row.leaf and row.symbol == last):  # a further piece of the same unit
             continue
         last = row.symbol

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ import msgspec
 import numpy as np
 
 from codenib.core.protocols import Records
-from codenib.core.source import SourceFile
+from codenib.core.source import BlobUnits, Level, SourceFile, UnitRow
 from codenib.units.marks import marks_of
 from codenib.units.tokens import hashes_of, words_of
 from codenib.views.arrays import Array, StringTable, save_parts
@@ -28,6 +29,8 @@ DOCUMENT = np.dtype(
         ("level", "u1"),
     ]
 )
+#: a declaration inside of a leaf: the leaf's document, its own lines, and rows of the string table
+NESTED = np.dtype([("doc", "<u4"), ("start", "<u4"), ("end", "<u4"), ("name", "<u4"), ("kind", "<u4")])
 FILE = np.dtype([("marks", "u1"), ("language", "<u4"), ("skip", "<u4")])
 #: a posting: document, then how often the term stands in its body, its symbol and its path
 POSTING = np.dtype([("doc", "<u4"), ("body", "<u2"), ("symbol", "u1"), ("path", "u1")])
@@ -37,6 +40,7 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
     """Write the parts of one lexical segment."""
     strings = StringTable()
     documents: list[Array] = []
+    nested: list[Array] = []
     rows: list[Array] = []
     terms: list[Array] = []
     file_column = np.zeros(len(files), FILE)
@@ -61,6 +65,7 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
                 row.level,
             )
         documents.append(table)
+        nested.append(_nested_rows(units, leaves, strings, at))
         for part_terms, part_rows in (_body_rows(counts, at), _path_rows(file.path, at, len(leaves))):
             terms.append(part_terms)
             rows.append(part_rows)
@@ -68,6 +73,7 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
     vocabulary, starts, postings = _invert(_join(terms, "<u8"), _join(rows, POSTING))
     parts = {
         "documents": _join(documents, DOCUMENT),
+        "nested": _join(nested, NESTED),
         "files": file_column,
         "terms": vocabulary,
         "starts": starts,
@@ -75,6 +81,18 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
     }
     save_parts(out, name, parts)
     (out / f"{name}.strings.json").write_bytes(msgspec.json.encode(strings.rows))
+
+
+def _nested_rows(units: BlobUnits, leaves: Sequence[UnitRow], strings: StringTable, first_doc: int) -> Array:
+    """The declarations inside of leaves, each with the document of the leaf that has its first line."""
+    starts = [leaf.start_line for leaf in leaves]
+    inside = [row for row in units.rows if row.level is Level.L2 and not row.leaf]
+    table = np.zeros(len(inside), NESTED)
+    for at, row in enumerate(inside):  # in the order of their lines, so of their documents
+        leaf = first_doc + bisect_right(starts, row.start_line) - 1
+        name, kind = strings.number(row.symbol), strings.number(row.kind)
+        table[at] = (leaf, row.start_line, row.end_line, name, kind)
+    return table
 
 
 def _body_rows(counts: TermCounts, first_doc: int) -> tuple[Array, Array]:

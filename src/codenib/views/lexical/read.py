@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -53,6 +53,7 @@ class _SegmentData:
     def __init__(self, folder: Path, segment: Segment) -> None:
         self.segment = segment
         self.documents = map_part(folder, segment.name, "documents")
+        self.nested = map_part(folder, segment.name, "nested")
         self.files = map_part(folder, segment.name, "files")
         self.terms = map_part(folder, segment.name, "terms")
         self.starts = map_part(folder, segment.name, "starts")
@@ -148,6 +149,13 @@ class LexicalView:
             language=data.strings[int(file["language"])],
             marks=Mark(int(file["marks"])),
         )
+
+    def nested(self) -> Iterator[tuple[int, int, int, str, str]]:
+        """Declarations inside of live leaves: unit, first and last line, symbol, kind."""
+        for first, data in zip(self._first_doc, self.segments, strict=False):
+            rows = data.nested[self.live[data.nested["doc"].astype(np.int64) + int(first)]]
+            for doc, start, end, name, kind in rows.tolist():
+                yield int(first) + doc, start, end, data.strings[name], data.strings[kind]
 
     def path(self, file: int) -> str:
         part, local = locate(self._first_file, file)

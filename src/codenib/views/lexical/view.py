@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -44,6 +44,7 @@ class _FileFacts(NamedTuple):
     digest: str
     about: tuple[object, ...]
     units: list[tuple[object, ...]]
+    nested: list[tuple[object, ...]]
     postings: bytes
 
 
@@ -75,11 +76,13 @@ def _file_facts(folder: Path) -> dict[str, _FileFacts]:
             if index in data.segment.dead:
                 continue
             units = docs[first_unit[index] : first_unit[index + 1]]
+            first_nested, end_nested = np.searchsorted(data.nested["doc"], first_unit[index : index + 2])
             rows = slice(int(first_row[index]), int(first_row[index + 1]))
             facts[file.path] = _FileFacts(
                 file.digest,
                 _file_row(data.files[index], data.strings),
-                _spell(units, data.strings),
+                _spell(units, ("start", "end", "length", "level"), data.strings),
+                _spell(data.nested[first_nested:end_nested], ("start", "end"), data.strings),
                 term_of[rows].tobytes()
                 + (postings["doc"][rows] - first_unit[index]).astype("<u4").tobytes()
                 + b"".join(postings[field][rows].tobytes() for field in ("body", "symbol", "path")),
@@ -87,14 +90,14 @@ def _file_facts(folder: Path) -> dict[str, _FileFacts]:
     return facts
 
 
-def _spell(units: Any, strings: list[str]) -> list[tuple[object, ...]]:
+def _spell(rows: Any, fields: Sequence[str], strings: list[str]) -> list[tuple[object, ...]]:
     return [
         (
-            *(int(row[field]) for field in ("start", "end", "length", "level")),
+            *(int(row[field]) for field in fields),
             strings[int(row["name"])],
             strings[int(row["kind"])],
         )
-        for row in units
+        for row in rows
     ]
 
 
