@@ -1,12 +1,12 @@
-//! For CODENIB_CHECK: do the short ways find what the engine's own ways find? Differences are notes.
+//! For CODENIB_CHECK: our answers in, whether they equal the engine's own out. Differences are printed as notes.
 
 use hir::Semantics;
 use ide::FileId;
 use ide_db::{FxHashSet, RootDatabase};
 
 use crate::{
-    ask::Nav,
-    refs::{Places, References, about, by_text},
+    answers::Nav,
+    refs::{Places, References, describe, search_text},
 };
 
 pub fn same_definitions(name: &str, engine: &[Nav], here: &[Nav]) -> bool {
@@ -22,14 +22,14 @@ pub fn checking() -> bool {
     std::env::var_os("CODENIB_CHECK").is_some()
 }
 
-/// Only files of the checkout count: places elsewhere are left out of the facts.
+/// Only files of the checkout count: the facts have no other places.
 pub fn same_references(
     sema: &Semantics<'_, RootDatabase>,
     found: &References,
     checkout: &FxHashSet<FileId>,
 ) -> bool {
     let def = found.def;
-    let mut engine = References::new(def, &about(sema, def), by_text(sema, def)).places;
+    let mut engine = References::new(def, &describe(sema, def), search_text(sema, def)).places;
     let mut here = found.places.clone();
     for places in [&mut engine, &mut here] {
         places.retain(|(file, _)| checkout.contains(file));

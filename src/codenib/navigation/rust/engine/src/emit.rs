@@ -10,15 +10,15 @@ use ide_db::{FxHashMap, defs::Definition};
 use serde_json::{Value, json};
 
 use crate::{
-    ask::{Answer, Nav},
+    answers::{Answer, Nav},
+    gather::Answered,
     keys::{Keys, Target, is_file},
     load::Loaded,
     nodes::Nodes,
     roles::{DECLARATION, INEXACT},
-    work::Answered,
 };
 
-/// What is known of one range of a file.
+/// The facts of one range of a file.
 #[derive(Default)]
 struct Occurrence {
     roles: u8,
@@ -101,8 +101,8 @@ fn add_answers<'a>(
             let occurrence = found.occurrences.entry(span(answer.range)).or_default();
             occurrence.answered = true;
             occurrence.roles |= answer.roles | inexact(answer, &navs, keys, &text[answer.range]);
-            let goals = navs.iter().map(|nav| keys.goal(nav, known, &loaded.vfs));
-            occurrence.defs.extend(goals);
+            let destinations = navs.iter().map(|nav| keys.destination(nav, known, &loaded.vfs));
+            occurrence.defs.extend(destinations);
             if answer.link {
                 occurrence.asks.extend(navs.iter().filter_map(|nav| keys.at(nav).cloned()));
             }
@@ -172,7 +172,7 @@ fn inexact(answer: &Answer, navs: &[&Nav], keys: &Keys, text: &str) -> u8 {
     if exact && text != "Self" { 0 } else { INEXACT }
 }
 
-/// Targets and lists of one file, each kept once in the order of first use.
+/// Targets and lists of one file, each stored once in the order of first use.
 struct Tables<'a> {
     known: &'a Names,
     places: &'a dyn Fn(FileId, TextSize) -> Value,
@@ -261,3 +261,6 @@ fn write_file(
         "relations": relations,
     })
 }
+
+#[cfg(test)]
+mod tests;

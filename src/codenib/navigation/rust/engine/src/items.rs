@@ -9,7 +9,7 @@ use syntax::{
     match_ast,
 };
 
-use crate::index::in_trait;
+use crate::mentions::in_trait;
 
 pub struct Item {
     pub full: TextRange,
@@ -105,7 +105,7 @@ fn inherits(sema: &Semantics<'_, RootDatabase>, node: &ast::Trait, relations: &m
     }
 }
 
-/// The path of a definition in words: `crate 1.0::module::Type::name`. Not unique by itself.
+/// The path of a definition as text: `crate 1.0::module::Type::name`. Not unique by itself.
 pub fn label(db: &RootDatabase, def: Definition) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(krate) = def.krate(db) {
@@ -143,3 +143,6 @@ fn owner(db: &RootDatabase, def: Definition) -> Option<String> {
         },
     }
 }
+
+#[cfg(test)]
+mod tests;

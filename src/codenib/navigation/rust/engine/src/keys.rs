@@ -1,10 +1,10 @@
-//! Definitions and navigation targets in, the product's targets out: a place in the checkout, a file, or a string.
+//! Definitions and navigation targets in, targets of facts out: a place in the checkout, a file, or a string.
 
 use ide::{FileId, TextRange, TextSize};
 use ide_db::{FxHashMap, FxHashSet, SymbolKind, defs::Definition};
 use vfs::Vfs;
 
-use crate::{ask::Nav, refs::References, work::Answered};
+use crate::{answers::Nav, gather::Answered, refs::References};
 
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub enum Target {
@@ -20,7 +20,7 @@ pub struct Keys {
     at: FxHashMap<(FileId, TextSize), Target>,
 }
 
-/// Is this the source file of a module, which has no name to point at?
+/// Is this the source file of a module, where no name declares it?
 pub fn is_file(nav: &Nav) -> bool {
     let module = matches!(nav.kind, Some(SymbolKind::Module | SymbolKind::CrateRoot) | None);
     module && nav.focus.is_none() && nav.full.start() == TextSize::new(0)
@@ -34,7 +34,7 @@ impl Keys {
         let mut first: FxHashMap<Target, usize> = FxHashMap::default();
         for (index, found) in answered.references.iter().enumerate() {
             let Some(target) = in_checkout(found, known) else { continue };
-            let better = |held: &usize| !is_own(&answered.references[*held], &own) && is_own(found, &own);
+            let better = |index: &usize| !is_own(&answered.references[*index], &own) && is_own(found, &own);
             if first.get(&target).is_none_or(better) {
                 first.insert(target, index);
             }
@@ -45,7 +45,7 @@ impl Keys {
             let target = match in_checkout(found, known) {
                 None => Target::Text(numbered(&mut used, outside(found, label))),
                 Some(target) => match first[&target] {
-                    held if answered.references[held].places == found.places => target,
+                    index if answered.references[index].places == found.places => target,
                     // Another definition at the same place: a file that two crates share, a macro used twice.
                     _ => Target::Text(numbered(&mut used, format!("also {label}"))),
                 },
@@ -60,7 +60,7 @@ impl Keys {
         keys
     }
 
-    /// A module's own file is where definition leads, while its `mod` line declares it.
+    /// "Go to definition" of a module leads to its file, while its `mod` line declares it.
     fn add_module_files(&mut self, answered: &Answered) {
         for answer in answered.files.iter().flatten().flat_map(|file| &file.answers) {
             if let [def @ Definition::Module(_)] = answer.asks.as_slice()
@@ -84,8 +84,8 @@ impl Keys {
         self.at.get(&(nav.file, nav.place().start()))
     }
 
-    /// Where definition leads.
-    pub fn goal(&self, nav: &Nav, known: &FxHashMap<FileId, String>, vfs: &Vfs) -> Target {
+    /// The target of "go to definition".
+    pub fn destination(&self, nav: &Nav, known: &FxHashMap<FileId, String>, vfs: &Vfs) -> Target {
         if known.contains_key(&nav.file) {
             return place(nav);
         }
@@ -129,3 +129,6 @@ fn declared_by_name(answered: &Answered) -> FxHashSet<(TextRange, Definition)> {
 fn is_own(found: &References, own: &FxHashSet<(TextRange, Definition)>) -> bool {
     found.declaration.as_ref().is_some_and(|nav| own.contains(&(nav.place(), found.def)))
 }
+
+#[cfg(test)]
+mod tests;

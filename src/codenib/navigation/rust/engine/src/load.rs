@@ -28,27 +28,28 @@ use vfs::{
 pub struct Loaded {
     pub host: AnalysisHost,
     pub vfs: Vfs,
-    /// What went wrong on the way, in words; the crates that could be loaded are there nevertheless.
+    /// What could not be loaded, and why; all other crates are loaded.
     pub problems: Vec<String>,
     pub workspaces: usize,
     roots: SourceRootConfig,
-    /// What the host was told.
-    told: Told,
-    /// What is read of the disk; everything else is not part of the analysis, whatever happens to it.
+    /// What was applied to the host, besides the text of files.
+    applied: AppliedState,
+    /// Which files are read from disk; no other file is part of the analysis.
     entries: Vec<Entry>,
     settings: serde_json::Value,
-    shape: Shape,
+    build_inputs: BuildInputs,
 }
 
-/// What a host was told besides the text of files. Whatever it is told counts as changed, so nothing is told twice.
+/// What was applied to the host besides the text of files. Setting an input again counts as a change, so equal values
+/// are not set again.
 #[derive(Default)]
-struct Told {
+struct AppliedState {
     roots: Vec<SourceRoot>,
-    /// The roots of the crates whose macros are told not to be run.
+    /// The root files of the crates whose procedural macros are disabled.
     without_macros: Option<Vec<FileId>>,
 }
 
-impl Told {
+impl AppliedState {
     fn roots(&mut self, host: &mut AnalysisHost, change: &mut ChangeWithProcMacros, now: Vec<SourceRoot>) {
         let same = |(old, new): (&SourceRoot, &SourceRoot)| old.is_library == new.is_library;
         if self.roots.len() != now.len() || !self.roots.iter().zip(&now).all(same) {
@@ -68,7 +69,7 @@ impl Told {
         self.roots = now;
     }
 
-    /// None where the host knows already that macros are not run.
+    /// Disables procedural macros; None when they are disabled already for these crates.
     fn without_macros(&mut self, graph: &CrateGraphBuilder) -> Option<ProcMacrosBuilder> {
         let crates: Vec<FileId> = graph.iter().map(|krate| graph[krate].basic.root_file_id).collect();
         if self.without_macros.as_ref() == Some(&crates) {
@@ -79,19 +80,19 @@ impl Told {
     }
 }
 
-/// What decides which crates there are.
+/// The files that decide which crates there are.
 #[derive(Default, PartialEq)]
-struct Shape {
+struct BuildInputs {
     manifests: BTreeMap<PathBuf, Vec<u8>>,
-    /// The files that Cargo takes for a target because of their place, and those that are one.
+    /// The files that Cargo may take for a target because of their path, and the roots of crates.
     targets: BTreeSet<PathBuf>,
-    /// All files, where something did not load: one that comes may be what was missing.
+    /// All files, where something did not load: an added one may be what was missing.
     all: BTreeSet<PathBuf>,
 }
 
 impl Loaded {
-    /// Reads files again that changed, came or went on disk. What else was worked out stays, as far as it holds.
-    pub fn read_again(&mut self, paths: &[AbsPathBuf]) {
+    /// Reads files again that changed, were added or removed on disk.
+    pub fn reread(&mut self, paths: &[AbsPathBuf]) {
         let is_read = |path: &&AbsPathBuf| self.entries.iter().any(|entry| entry.contains_file(path));
         for path in paths.iter().filter(is_read) {
             self.vfs.set_file_contents(path.clone().into(), std::fs::read(path).ok());
@@ -106,42 +107,42 @@ impl Loaded {
             return;
         }
         if moved {
-            self.told.roots(&mut self.host, &mut change, self.roots.partition(&self.vfs));
+            self.applied.roots(&mut self.host, &mut change, self.roots.partition(&self.vfs));
         }
         self.host.apply_change(change);
     }
 
-    /// Reads what is no source file and can be included all the same: nobody tells which of these changed.
-    pub fn read_others(&mut self, root: &AbsPathBuf) {
+    /// Reads files that source files may include (`include_str!`) again: requests do not name these when they change.
+    pub fn read_included(&mut self, root: &AbsPathBuf) {
         let mut paths: BTreeSet<AbsPathBuf> = BTreeSet::new();
-        find_others(Path::new(root.as_str()), &mut paths);
+        find_included(Path::new(root.as_str()), &mut paths);
         let known = self.vfs.iter().filter_map(|(_, path)| path.as_path());
-        let known = known.filter(|path| path.starts_with(root) && is_other(Path::new(path.as_str())));
+        let known = known.filter(|path| path.starts_with(root) && is_included(Path::new(path.as_str())));
         paths.extend(known.map(AbsPath::to_path_buf));
-        self.read_again(&paths.into_iter().collect::<Vec<_>>());
+        self.reread(&paths.into_iter().collect::<Vec<_>>());
     }
 
-    /// Loads the workspaces again when a manifest of the folders of `names` is not what it was, or a target came
-    /// or went. Crates and files that stay are not touched.
-    pub fn load_again(&mut self, root: &AbsPathBuf, names: &[String]) -> anyhow::Result<()> {
-        if self.shape_of(root, names) == self.shape {
+    /// Loads the workspaces again when a manifest in the folders of `names` changed, or a target was added or
+    /// removed. Crates and files that are the same are not set again.
+    pub fn reload(&mut self, root: &AbsPathBuf, names: &[String]) -> anyhow::Result<()> {
+        if self.build_inputs_of(root, names) == self.build_inputs {
             return Ok(());
         }
         let (host, vfs) = (std::mem::take(&mut self.host), std::mem::take(&mut self.vfs));
-        let told = std::mem::take(&mut self.told);
-        *self = load_into(root, self.settings.clone(), host, vfs, told)?;
-        self.shape = self.shape_of(root, names);
+        let applied = std::mem::take(&mut self.applied);
+        *self = load_into(root, self.settings.clone(), host, vfs, applied)?;
+        self.build_inputs = self.build_inputs_of(root, names);
         Ok(())
     }
 
-    fn shape_of(&self, root: &AbsPathBuf, names: &[String]) -> Shape {
+    fn build_inputs_of(&self, root: &AbsPathBuf, names: &[String]) -> BuildInputs {
         let all: BTreeSet<PathBuf> = names.iter().map(|name| Path::new(root.as_str()).join(name)).collect();
         let db = self.host.raw_database();
         let crates = hir::Crate::all(db).into_iter().map(|it| self.vfs.file_path(it.root_file(db)));
         let crates: BTreeSet<PathBuf> =
             crates.filter_map(|it| Some(PathBuf::from(it.as_path()?.as_str()))).collect();
-        let is_target = |path: &&PathBuf| is_found_by_place(path) || crates.contains(*path);
-        Shape {
+        let is_target = |path: &&PathBuf| is_conventional_target(path) || crates.contains(*path);
+        BuildInputs {
             manifests: manifests(root, names),
             targets: all.iter().filter(is_target).cloned().collect(),
             all: if self.problems.is_empty() { BTreeSet::new() } else { all },
@@ -149,31 +150,31 @@ impl Loaded {
     }
 }
 
-/// What the engine reads besides source files.
-fn is_other(path: &Path) -> bool {
+/// Is this a file that the engine reads besides source files?
+fn is_included(path: &Path) -> bool {
     path.extension().is_some_and(|it| it == "md" || it == "toml")
 }
 
-fn find_others(folder: &Path, found: &mut BTreeSet<AbsPathBuf>) {
+fn find_included(folder: &Path, found: &mut BTreeSet<AbsPathBuf>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = entry.path();
         match entry.file_type() {
-            Ok(kind) if kind.is_dir() => find_others(&path, found),
-            Ok(_) if is_other(&path) => found.extend(absolute(&path)),
+            Ok(kind) if kind.is_dir() => find_included(&path, found),
+            Ok(_) if is_included(&path) => found.extend(absolute(&path)),
             _ => {}
         }
     }
 }
 
-/// May Cargo take this file for a target without being told?
-fn is_found_by_place(path: &Path) -> bool {
+/// May Cargo take this file for a target without a line in the manifest?
+fn is_conventional_target(path: &Path) -> bool {
     let folder = path.parent().and_then(Path::file_name).and_then(|it| it.to_str()).unwrap_or_default();
     let name = path.file_name().and_then(|it| it.to_str()).unwrap_or_default();
     matches!(folder, "bin" | "examples" | "tests" | "benches")
         || matches!(name, "main.rs" | "lib.rs" | "build.rs")
 }
 
-/// The manifests in the folders of files and above them, as far as the root.
+/// The manifests in the folders of files and above them, up to the root.
 fn manifests(root: &AbsPathBuf, names: &[String]) -> BTreeMap<PathBuf, Vec<u8>> {
     let folders: BTreeSet<&Path> =
         names.iter().flat_map(|name| Path::new(name).ancestors().skip(1)).collect();
@@ -189,7 +190,7 @@ fn manifests(root: &AbsPathBuf, names: &[String]) -> BTreeMap<PathBuf, Vec<u8>> 
     found
 }
 
-/// The server analyses text without carriage returns; lines and columns stay the same.
+/// The live server analyses text without carriage returns; lines and columns are the same.
 fn text_of(change: vfs::Change) -> Option<String> {
     let (vfs::Change::Create(bytes, _) | vfs::Change::Modify(bytes, _)) = change else { return None };
     let text = String::from_utf8(bytes).ok()?;
@@ -200,8 +201,8 @@ fn text_of(change: vfs::Change) -> Option<String> {
 pub fn load(root: &AbsPathBuf, settings: serde_json::Value, names: &[String]) -> anyhow::Result<Loaded> {
     let config = configure(root, settings.clone())?;
     let host = AnalysisHost::new(config.lru_parse_query_capacity());
-    let mut loaded = load_into(root, settings, host, Vfs::default(), Told::default())?;
-    loaded.shape = loaded.shape_of(root, names);
+    let mut loaded = load_into(root, settings, host, Vfs::default(), AppliedState::default())?;
+    loaded.build_inputs = loaded.build_inputs_of(root, names);
     Ok(loaded)
 }
 
@@ -210,7 +211,7 @@ fn load_into(
     settings: serde_json::Value,
     mut host: AnalysisHost,
     mut vfs: Vfs,
-    mut told: Told,
+    mut applied: AppliedState,
 ) -> anyhow::Result<Loaded> {
     let config = configure(root, settings.clone())?;
     let mut problems = Vec::new();
@@ -224,16 +225,16 @@ fn load_into(
     let folders = ProjectFolders::new(&workspaces, &config.files().exclude, None);
     let entries = folders.load;
     read_files(&mut vfs, entries.clone())?;
-    forget_others(&mut vfs, &entries);
+    remove_unread(&mut vfs, &entries);
     let attributes = config.expand_proc_attr_macros();
-    if told.roots.is_empty() {
+    if applied.roots.is_empty() {
         host.raw_database_mut().set_expand_proc_attr_macros_with_durability(attributes, Durability::HIGH);
     }
     let mut change = ChangeWithProcMacros::default();
     for (_, file) in vfs.take_changes() {
         change.change_file(file.file_id, text_of(file.change));
     }
-    told.roots(&mut host, &mut change, folders.source_root_config.partition(&vfs));
+    applied.roots(&mut host, &mut change, folders.source_root_config.partition(&vfs));
     let find = |path: &AbsPath| {
         let (file, excluded) = vfs.file_id(&VfsPath::from(path.to_path_buf()))?;
         (excluded == FileExcluded::No).then_some(file)
@@ -242,7 +243,7 @@ fn load_into(
     let macros = if config.expand_proc_macros() {
         Some(load_macros(&config, &workspaces, macro_paths, &mut problems))
     } else {
-        told.without_macros(&graph)
+        applied.without_macros(&graph)
     };
     change.set_crate_graph(graph);
     if let Some(macros) = macros {
@@ -250,7 +251,17 @@ fn load_into(
     }
     host.apply_change(change);
     let (workspaces, roots) = (workspaces.len(), folders.source_root_config);
-    Ok(Loaded { host, vfs, problems, workspaces, roots, told, entries, settings, shape: Shape::default() })
+    Ok(Loaded {
+        host,
+        vfs,
+        problems,
+        workspaces,
+        roots,
+        applied,
+        entries,
+        settings,
+        build_inputs: BuildInputs::default(),
+    })
 }
 
 fn configure(root: &AbsPathBuf, settings: serde_json::Value) -> anyhow::Result<Config> {
@@ -342,8 +353,8 @@ fn spawn_macro_server(config: &Config, workspace: &ProjectWorkspace) -> anyhow::
     Ok(ProcMacroClient::spawn(&path, &env, toolchain, config.proc_macro_num_processes())?)
 }
 
-/// What is read no longer, such as a package that left the workspace, is there no longer.
-fn forget_others(vfs: &mut Vfs, entries: &[Entry]) {
+/// Removes what is no longer read, such as a package that left the workspace.
+fn remove_unread(vfs: &mut Vfs, entries: &[Entry]) {
     let is_read = |path: &VfsPath| {
         path.as_path().is_some_and(|path| entries.iter().any(|entry| entry.contains_file(path)))
     };
@@ -374,7 +385,10 @@ fn read_files(vfs: &mut Vfs, entries: Vec<Entry>) -> anyhow::Result<()> {
     anyhow::bail!("reading the source files stopped early")
 }
 
-/// The absolute path of a folder, symbolic links kept: the live server is given the same.
+/// The absolute path of a folder with its symbolic links: the live server gets the same.
 pub fn absolute(path: &Path) -> anyhow::Result<AbsPathBuf> {
     Ok(AbsPathBuf::assert_utf8(std::path::absolute(path)?).normalize())
 }
+
+#[cfg(test)]
+mod tests;

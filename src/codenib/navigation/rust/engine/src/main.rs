@@ -1,20 +1,20 @@
 //! rust-facts ROOT SETTINGS: names of source files on standard input, one JSON line of facts per file on
 //! standard output. `progress DONE TOTAL`, `note TEXT` and at the end `summary JSON` go to standard error.
-//! With a third argument `serve` it stays and answers requests (serve.rs).
+//! With a third argument `serve` it is resident and answers requests (serve.rs).
 
-mod ask;
+mod answers;
 mod check;
 mod emit;
-mod index;
+mod gather;
 mod items;
 mod keys;
 mod load;
-mod memo;
+mod mentions;
 mod nodes;
+mod queries;
 mod refs;
 mod roles;
 mod serve;
-mod work;
 
 use std::{io::Read, path::Path};
 
@@ -74,6 +74,6 @@ pub fn facts(
         .collect();
     let known: FxHashMap<FileId, String> =
         files.iter().filter_map(|(name, file)| Some((((*file)?), name.clone()))).collect();
-    let answered = work::answer(&loaded.host, &files);
+    let answered = gather::answer(&loaded.host, &files);
     emit::emit(loaded, &files, &known, answered)
 }

@@ -6,7 +6,7 @@ use ide_db::{SymbolKind, line_index::LineIndex};
 use serde_json::{Value, json};
 use syntax::{TextRange, TextSize};
 
-use crate::{ask::Nav, items::Item};
+use crate::{answers::Nav, items::Item};
 
 struct Node {
     full: TextRange,
@@ -112,3 +112,6 @@ fn kind(kind: Option<SymbolKind>) -> (&'static str, bool) {
         Some(SymbolKind::Static) | None => ("variable", false),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,4 +1,4 @@
-//! A definition in, what is known of it and the places that the engine finds for it out.
+//! A definition in, its name, declarations and visibility, and the places of its references out.
 
 use std::sync::Arc;
 
@@ -10,29 +10,29 @@ use ide_db::{
 use syntax::{AstNode, ast::HasName};
 
 use crate::{
-    ask::Nav,
-    index::{Mention, in_trait, is_indexed, short_type},
+    answers::Nav,
     items::label,
+    mentions::{Mention, in_trait, is_indexed, short_type},
 };
 
 pub type Places = Vec<(FileId, TextRange)>;
 
-/// What the names of all files say they are references of.
+/// The places where the names of all files mention each definition.
 #[derive(Default)]
-pub struct Listed {
+pub struct Mentions {
     pub of: FxHashMap<Definition, Vec<FileRange>>,
-    /// `Self`, by the type that it is.
+    /// Places of `Self`, by the type that it stands for.
     pub selves: FxHashMap<Definition, Vec<FileRange>>,
-    /// Types and their other names, by how they are written.
+    /// Types and type aliases, by name.
     pub by_name: FxHashMap<String, Vec<Definition>>,
-    /// What is named in a way that the engine's search may not know.
-    pub unsure: FxHashSet<Definition>,
+    /// Definitions mentioned in a form that the engine's text search may miss.
+    pub uncertain: FxHashSet<Definition>,
 }
 
-impl Listed {
-    pub fn add(&mut self, db: &RootDatabase, (def, place, sure): Mention, is_self: bool) {
-        if !sure {
-            self.unsure.insert(def);
+impl Mentions {
+    pub fn add(&mut self, db: &RootDatabase, (def, place, certain): Mention, is_self: bool) {
+        if !certain {
+            self.uncertain.insert(def);
         }
         if is_self {
             self.selves.entry(def).or_default().push(place);
@@ -54,7 +54,7 @@ impl Listed {
         match def {
             Definition::Adt(_) => found.extend(self.selves.get(&def).into_iter().flatten()),
             Definition::TypeAlias(alias) => {
-                let same = self.same_type(sema.db, alias, def);
+                let same = self.same_types(sema.db, alias, def);
                 found.extend(same.iter().filter_map(|other| self.of.get(other)).flatten());
                 if let Some(adt) = alias.ty(sema.db).as_adt() {
                     found.extend(self.selves.get(&Definition::Adt(adt)).into_iter().flatten());
@@ -79,16 +79,16 @@ impl Listed {
         found
     }
 
-    /// The places of a function with a short name, where the engine's search is known to find all of them.
-    pub fn short(&self, db: &RootDatabase, def: Definition, reaches: &[Reach]) -> Option<Places> {
+    /// The places of a function with a short name; None when the engine's search may find fewer.
+    pub fn short(&self, db: &RootDatabase, def: Definition, visible_in: &[VisibleIn]) -> Option<Places> {
         let found = self.of.get(&def).map_or(&[][..], Vec::as_slice);
-        let visible = |it: &FileRange| reaches.iter().all(|reach| reach.holds(db, it.file_id, it.range));
-        let sure = !self.unsure.contains(&def) && found.iter().all(visible);
-        sure.then(|| found.iter().map(|it| (it.file_id, it.range)).collect())
+        let visible = |it: &FileRange| visible_in.iter().all(|part| part.contains(db, it.file_id, it.range));
+        let certain = !self.uncertain.contains(&def) && found.iter().all(visible);
+        certain.then(|| found.iter().map(|it| (it.file_id, it.range)).collect())
     }
 
-    /// The engine takes a name for a reference of every type that is called so and is the same.
-    fn same_type(&self, db: &RootDatabase, alias: hir::TypeAlias, def: Definition) -> Vec<Definition> {
+    /// The engine counts a name as a reference of every equal type of that name.
+    fn same_types(&self, db: &RootDatabase, alias: hir::TypeAlias, def: Definition) -> Vec<Definition> {
         let ty = alias.ty(db);
         let name = alias.name(db);
         let others = self.by_name.get(name.as_str()).into_iter().flatten();
@@ -104,61 +104,58 @@ impl Listed {
 pub struct References {
     pub def: Definition,
     pub label: Arc<str>,
-    /// Where it is declared, as references answer it; None for primitive types and the like.
+    /// Where it is declared, as the engine lists it with references; None for primitive types and the like.
     pub declaration: Option<Nav>,
     pub places: Places,
 }
 
 impl References {
-    /// The declaration is among the places that references answer.
-    pub fn new(def: Definition, about: &About, mut places: Places) -> References {
-        // What a macro makes is declared in the macro; the call that makes it is a reference.
-        places.extend(about.declarations.iter().map(|nav| (nav.file, nav.place())));
+    /// The declarations are among the places, as in the engine's answer.
+    pub fn new(def: Definition, info: &DefinitionInfo, mut places: Places) -> References {
+        // What a macro generates is declared in the macro; the call that generates it is a reference.
+        places.extend(info.declarations.iter().map(|nav| (nav.file, nav.place())));
         places.sort_by_key(|(file, range)| (*file, range.start(), range.end()));
         places.dedup();
-        References {
-            def,
-            label: about.label.clone(),
-            declaration: about.declarations.first().cloned(),
-            places,
-        }
+        References { def, label: info.label.clone(), declaration: info.declarations.first().cloned(), places }
     }
 }
 
-/// How the references of a definition are found.
-pub enum Way {
-    /// From what the names say they are, where it is visible.
-    Listed(Reach),
-    /// By a search of one file after the other for this name.
+/// How the references of a definition are searched.
+pub enum SearchStrategy {
+    /// From the mentions in all files, as far as it is visible.
+    FromMentions(VisibleIn),
+    /// By the engine's search, file by file, for this name.
     ByFile(Option<String>),
-    /// As listed where that is sure, else by one search over all files.
-    Short([Reach; 2]),
+    /// From the mentions where they are certain, else by one search over all files.
+    Short([VisibleIn; 2]),
 }
 
-pub struct About {
+pub struct DefinitionInfo {
     pub label: Arc<str>,
     pub declarations: Vec<Nav>,
-    pub way: Way,
+    pub strategy: SearchStrategy,
 }
 
-pub fn about(sema: &Semantics<'_, RootDatabase>, def: Definition) -> About {
-    let way = if is_indexed(sema.db, def) {
-        Way::Listed(Reach::of(sema.db, def))
+pub fn describe(sema: &Semantics<'_, RootDatabase>, def: Definition) -> DefinitionInfo {
+    let strategy = if is_indexed(sema.db, def) {
+        SearchStrategy::FromMentions(VisibleIn::of(sema.db, def))
     } else if let Some(adt) = short_type(sema.db, def) {
-        Way::Short([def, Definition::Adt(adt)].map(|it| Reach::of(sema.db, it)))
+        SearchStrategy::Short([def, Definition::Adt(adt)].map(|it| VisibleIn::of(sema.db, it)))
     } else {
-        Way::ByFile(def.name(sema.db).map(|name| name.as_str().trim_start_matches('\'').to_owned()))
+        SearchStrategy::ByFile(
+            def.name(sema.db).map(|name| name.as_str().trim_start_matches('\'').to_owned()),
+        )
     };
-    About { label: label(sema.db, def).into(), declarations: declarations(sema, def), way }
+    DefinitionInfo { label: label(sema.db, def).into(), declarations: declarations(sema, def), strategy }
 }
 
-/// The engine's own search.
-pub fn by_text(sema: &Semantics<'_, RootDatabase>, def: Definition) -> Places {
+/// The engine's own search of all files.
+pub fn search_text(sema: &Semantics<'_, RootDatabase>, def: Definition) -> Places {
     places(sema, def.usages(sema))
 }
 
-/// The same in a part of the files.
-pub fn within(sema: &Semantics<'_, RootDatabase>, def: Definition, scope: &SearchScope) -> Places {
+/// The engine's own search of some files.
+pub fn search_scope(sema: &Semantics<'_, RootDatabase>, def: Definition, scope: &SearchScope) -> Places {
     places(sema, def.usages(sema).in_scope(scope))
 }
 
@@ -186,7 +183,7 @@ fn declarations(sema: &Semantics<'_, RootDatabase>, def: Definition) -> Vec<Nav>
     found.into_iter().flatten().map(|target| Nav::of(&target)).collect()
 }
 
-/// For references a module is declared by its `mod` line, not by its file.
+/// The `mod` line of a module: the engine lists that with references, not the module's file.
 fn module_line(db: &RootDatabase, module: hir::Module) -> Option<Nav> {
     let source = module.declaration_source(db)?;
     let name = source.value.name()?;
@@ -201,43 +198,43 @@ fn module_line(db: &RootDatabase, module: hir::Module) -> Option<Nav> {
     Some(Nav { file, full, focus: Some(focus.range), name, kind: Some(SymbolKind::Module) })
 }
 
-/// Where a definition is visible. The engine looks nowhere else, also where a name resolves to it nevertheless.
-pub enum Reach {
+/// Where a definition is visible. The engine searches nowhere else, even if a name there resolves to it.
+pub enum VisibleIn {
     Everywhere,
     Folder(SourceRootId),
     Files(FxHashMap<FileId, Option<TextRange>>),
 }
 
-impl Reach {
-    fn of(db: &RootDatabase, def: Definition) -> Reach {
+impl VisibleIn {
+    fn of(db: &RootDatabase, def: Definition) -> VisibleIn {
         if matches!(def, Definition::Module(module) if module.is_crate_root(db)) {
-            return Reach::Everywhere;
+            return VisibleIn::Everywhere;
         }
         if let Definition::Macro(it) = def
             && matches!(it.kind(db), MacroKind::Declarative)
             && !it.attrs(db).is_macro_export()
         {
             let file = it.module(db).krate(db).root_file(db);
-            return Reach::Folder(db.file_source_root(file).source_root_id(db));
+            return VisibleIn::Folder(db.file_source_root(file).source_root_id(db));
         }
         match in_trait(db, def).unwrap_or(def).visibility(db) {
-            None | Some(Visibility::Public) => Reach::Everywhere,
+            None | Some(Visibility::Public) => VisibleIn::Everywhere,
             Some(Visibility::PubCrate(krate)) => {
                 let file = hir::Crate::from(krate).root_file(db);
-                Reach::Folder(db.file_source_root(file).source_root_id(db))
+                VisibleIn::Folder(db.file_source_root(file).source_root_id(db))
             }
             Some(Visibility::Module(module, _)) => {
                 let scope = SearchScope::module_and_children(db, module.into());
-                Reach::Files(scope.into_iter().map(|(file, range)| (file.file_id(db), range)).collect())
+                VisibleIn::Files(scope.into_iter().map(|(file, range)| (file.file_id(db), range)).collect())
             }
         }
     }
 
-    pub fn holds(&self, db: &RootDatabase, file: FileId, range: TextRange) -> bool {
+    pub fn contains(&self, db: &RootDatabase, file: FileId, range: TextRange) -> bool {
         match self {
-            Reach::Everywhere => true,
-            Reach::Folder(root) => db.file_source_root(file).source_root_id(db) == *root,
-            Reach::Files(files) => match files.get(&file) {
+            VisibleIn::Everywhere => true,
+            VisibleIn::Folder(root) => db.file_source_root(file).source_root_id(db) == *root,
+            VisibleIn::Files(files) => match files.get(&file) {
                 Some(Some(part)) => part.contains_inclusive(range.start()),
                 Some(None) => true,
                 None => false,

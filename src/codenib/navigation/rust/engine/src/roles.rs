@@ -1,4 +1,4 @@
-//! A token in, the part that it plays in its sentence out: import, call, type, write or inherit.
+//! A token in, its syntactic roles out: import, call, type, write or inherit.
 
 use syntax::{AstNode, SyntaxNode, SyntaxToken, ast, match_ast};
 
@@ -71,3 +71,6 @@ fn inherited(ty: &SyntaxNode) -> u8 {
     let owner = list.and_then(|list| list.parent());
     if owner.is_some_and(|owner| ast::Trait::can_cast(owner.kind())) { INHERIT } else { 0 }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,6 +1,6 @@
-//! Requests on standard input, a line of JSON each, answers on standard output, as long as the input lasts.
+//! The resident engine: requests on standard input, one line of JSON each, answers on standard output.
 //!
-//! `{"sync": FILES, "changed": PATHS}` says which files there are and which of them changed, came or went.
+//! `{"sync": FILES, "changed": PATHS}` gives the current files and which of them changed, were added or removed.
 //! `{"lines": FILES}` asks for the line of each. After an answer comes `{"end": COUNT}`, or `{"error": REASON}`.
 
 use std::io::{BufRead, Write};
@@ -37,7 +37,7 @@ fn answer(
     match loaded {
         Some(loaded) if !changed.is_empty() => {
             let paths: Vec<AbsPathBuf> = changed.iter().map(|path| root.join(path)).collect();
-            loaded.read_again(&paths);
+            loaded.reread(&paths);
         }
         Some(_) => {}
         None => *loaded = Some(load(root, settings.clone(), &texts(&request["sync"]))?),
@@ -47,8 +47,8 @@ fn answer(
         return Ok(0);
     }
     let loaded = loaded.as_mut().expect("loaded above");
-    loaded.read_others(root);
-    loaded.load_again(root, &wanted)?;
+    loaded.read_included(root);
+    loaded.reload(root, &wanted)?;
     let summary = facts(loaded, root, &wanted)?;
     println!("{}", json!({"summary": summary}));
     Ok(wanted.len())

@@ -1,5 +1,5 @@
-//! One file in, one answer per token out: where definition leads, and which definitions a search for
-//! references starts from. The engine answers; nothing is resolved here.
+//! One file in, one answer per token out: where "go to definition" leads, and which definitions a search for
+//! references starts from. The engine resolves; this module asks it.
 
 use std::sync::Arc;
 
@@ -20,9 +20,9 @@ use syntax::{
 
 use crate::{
     check::{checking, same_definitions},
-    index::{Lister, Mention},
     items::{Item, Relation, items},
-    memo::stays_in_file,
+    mentions::{Mention, MentionFinder},
+    queries::stays_in_file,
     refs::References,
     roles,
 };
@@ -53,10 +53,10 @@ impl Nav {
     }
 }
 
-/// Where definition leads: to a definition, whose place may move without touching the file that names it, or to
-/// what only the engine knew to answer.
+/// Where "go to definition" leads: to a definition, whose place may move without changing the file that names it,
+/// or to a place that only the engine's own rules give.
 #[derive(Clone, PartialEq)]
-pub enum Goal {
+pub enum Destination {
     Definition(Definition),
     Place(Nav),
 }
@@ -64,19 +64,19 @@ pub enum Goal {
 pub struct Answer {
     pub range: TextRange,
     pub roles: u8,
-    pub goals: Vec<Goal>,
+    pub destinations: Vec<Destination>,
     pub asks: Vec<Definition>,
-    /// The definitions of common kinds that this token is a reference of, and where the engine shows it.
-    pub listed: Vec<Mention>,
+    /// The definitions of common kinds that this token is a reference of, and where the engine reports it.
+    pub mentions: Vec<Mention>,
     /// A link in a comment: references start from what it leads to.
     pub link: bool,
 }
 
-impl Goal {
+impl Destination {
     pub fn navs(&self, sema: &Semantics<'_, RootDatabase>) -> Vec<Nav> {
         match self {
-            Goal::Place(nav) => vec![nav.clone()],
-            Goal::Definition(def) => navs_of(sema, *def),
+            Destination::Place(nav) => vec![nav.clone()],
+            Destination::Definition(def) => navs_of(sema, *def),
         }
     }
 }
@@ -89,25 +89,25 @@ pub struct FileAnswers {
     pub answers: Vec<Answer>,
     pub items: Vec<Item>,
     pub relations: Vec<Relation>,
-    /// The references of what is only visible here.
-    pub inner: FxHashMap<Definition, Arc<References>>,
+    /// The references of definitions that are visible only in this file.
+    pub local_references: FxHashMap<Definition, Arc<References>>,
     pub differences: usize,
 }
 
-pub struct Asker<'db> {
+pub struct FileResolver<'db> {
     sema: Semantics<'db, RootDatabase>,
     analysis: &'db Analysis,
-    index: Lister,
+    index: MentionFinder,
     check: bool,
     differences: usize,
 }
 
-impl<'db> Asker<'db> {
-    pub fn new(db: &'db RootDatabase, analysis: &'db Analysis) -> Asker<'db> {
-        Asker {
+impl<'db> FileResolver<'db> {
+    pub fn new(db: &'db RootDatabase, analysis: &'db Analysis) -> FileResolver<'db> {
+        FileResolver {
             sema: Semantics::new(db),
             analysis,
-            index: Lister::default(),
+            index: MentionFinder::default(),
             check: checking(),
             differences: 0,
         }
@@ -128,30 +128,31 @@ impl<'db> Asker<'db> {
             }
         }
         let (items, relations) = items(&self.sema, &tree);
-        let inner = FxHashMap::default();
-        FileAnswers { answers, items, relations, inner, differences: self.differences }
+        let local_references = FxHashMap::default();
+        FileAnswers { answers, items, relations, local_references, differences: self.differences }
     }
 
     fn name(&mut self, file: FileId, token: &SyntaxToken) -> Option<Answer> {
-        let shown = self.sema.descend_into_macros_exact(token.clone());
+        let expanded = self.sema.descend_into_macros_exact(token.clone());
         let names: Vec<ast::NameLike> =
-            shown.iter().filter_map(|it| ast::NameLike::cast(it.parent()?)).collect();
+            expanded.iter().filter_map(|it| ast::NameLike::cast(it.parent()?)).collect();
         let asks: Vec<Definition> = names.iter().filter_map(|name| self.searched(name)).collect();
         let ask = || self.definition(file, token.text_range().start()).map(|it| it.1).unwrap_or_default();
-        let goals = match self.goals_of(token) {
-            Some(goals) => goals,
-            None => ask().into_iter().map(Goal::Place).collect(),
+        let destinations = match self.destinations_of(token) {
+            Some(destinations) => destinations,
+            None => ask().into_iter().map(Destination::Place).collect(),
         };
         if self.check {
-            let navs: Vec<Nav> = goals.iter().flat_map(|goal| goal.navs(&self.sema)).collect();
+            let navs: Vec<Nav> =
+                destinations.iter().flat_map(|destination| destination.navs(&self.sema)).collect();
             self.differences += usize::from(!same_definitions(token.text(), &ask(), &navs));
         }
-        if goals.is_empty() && asks.is_empty() {
+        if destinations.is_empty() && asks.is_empty() {
             return None;
         }
-        let roles = shown.first().map_or(0, roles::roles);
-        let listed = names.iter().flat_map(|name| self.index.listed(&self.sema, name, token)).collect();
-        Some(Answer { range: token.text_range(), roles, goals, asks, listed, link: false })
+        let roles = expanded.first().map_or(0, roles::roles);
+        let mentions = names.iter().flat_map(|name| self.index.mentions(&self.sema, name, token)).collect();
+        Some(Answer { range: token.text_range(), roles, destinations, asks, mentions, link: false })
     }
 
     /// The definition that a search for references at a name starts from.
@@ -174,13 +175,13 @@ impl<'db> Asker<'db> {
         })
     }
 
-    /// Where definition leads from `token`, each definition looked up once; None where the engine has a rule
-    /// of its own beyond "the declaration of what is named", so that it must be asked.
-    fn goals_of(&self, token: &SyntaxToken) -> Option<Vec<Goal>> {
+    /// Where "go to definition" leads from `token`; None where the engine has a rule of its own beyond "the
+    /// declaration of what is named", so that it must be asked.
+    fn destinations_of(&self, token: &SyntaxToken) -> Option<Vec<Destination>> {
         if matches!(token.text(), "into" | "try_into" | "to_string" | "parse") {
             return None;
         }
-        let mut goals = Vec::new();
+        let mut destinations = Vec::new();
         for token in self.sema.descend_into_macros_no_opaque(token.clone(), false) {
             let parent = token.value.parent()?;
             if parent.kind() == TOKEN_TREE {
@@ -198,17 +199,17 @@ impl<'db> Asker<'db> {
                     return None;
                 }
                 let found = match stays_in_file(&def) {
-                    true => navs_of(&self.sema, def).into_iter().map(Goal::Place).collect(),
-                    false => vec![Goal::Definition(def)],
+                    true => navs_of(&self.sema, def).into_iter().map(Destination::Place).collect(),
+                    false => vec![Destination::Definition(def)],
                 };
-                for goal in found {
-                    if !goals.contains(&goal) {
-                        goals.push(goal);
+                for destination in found {
+                    if !destinations.contains(&destination) {
+                        destinations.push(destination);
                     }
                 }
             }
         }
-        Some(goals)
+        Some(destinations)
     }
 
     fn has_own_rule(&self, def: Definition) -> bool {
@@ -222,7 +223,7 @@ impl<'db> Asker<'db> {
         }
     }
 
-    /// What the engine answers at a position: the range that it took and the targets.
+    /// The engine's own answer at a position: the range of the name and the targets.
     fn definition(&self, file: FileId, offset: TextSize) -> Option<(TextRange, Vec<Nav>)> {
         let config = GotoDefinitionConfig { ra_fixture: fixtures() };
         let position = FilePosition { file_id: file, offset };
@@ -240,12 +241,12 @@ impl<'db> Asker<'db> {
             let Some((range, _, _, Some(resolution))) = found else { continue };
             let def = resolution.either(Definition::from, Definition::from);
             let (place, written) = (FileRange { file_id: file, range }, &token.text()[range - start]);
-            let listed = match self.index.formatted(self.sema.db, def, place, written) {
+            let mentions = match self.index.formatted(self.sema.db, def, place, written) {
                 true => vec![(def, place, true)],
                 false => vec![],
             };
-            let goals = vec![Goal::Definition(def)];
-            answers.push(Answer { range, roles: 0, goals, asks: vec![def], listed, link: false });
+            let destinations = vec![Destination::Definition(def)];
+            answers.push(Answer { range, roles: 0, destinations, asks: vec![def], mentions, link: false });
         }
         let callee = call.path().and_then(|path| path.segment()?.name_ref());
         if callee.is_some_and(|name| name.text().starts_with("include"))
@@ -255,9 +256,9 @@ impl<'db> Asker<'db> {
             answers.push(Answer {
                 range,
                 roles: roles::IMPORT,
-                goals: navs.into_iter().map(Goal::Place).collect(),
+                destinations: navs.into_iter().map(Destination::Place).collect(),
                 asks: vec![],
-                listed: vec![],
+                mentions: vec![],
                 link: false,
             });
         }
@@ -281,9 +282,9 @@ impl<'db> Asker<'db> {
                 answers.push(Answer {
                     range,
                     roles: roles::INEXACT,
-                    goals: navs.into_iter().map(Goal::Place).collect(),
+                    destinations: navs.into_iter().map(Destination::Place).collect(),
                     asks: vec![],
-                    listed: vec![],
+                    mentions: vec![],
                     link: true,
                 });
             }
@@ -317,3 +318,6 @@ fn names_after(text: &str, open: u8) -> Vec<usize> {
     }
     found
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,8 +1,8 @@
-//! A name in, the definitions that it is a reference of out: the engine's rules for the kinds that are many.
+//! A name in, the definitions that it is a reference of out: the engine's rules for the most common kinds.
 //!
 //! The engine searches text for one definition and resolves every match, so a hundred functions of one name cost
-//! a hundred times. These rules read the same resolution once for each name. Other kinds (types with their
-//! `Self`, locals, macros) have more rules and few searches; they are left to the engine's own search.
+//! a hundred searches. These rules resolve each name once. Other kinds (locals, labels, parameters) have more rules
+//! and few searches; they are left to the engine's own search.
 
 use std::mem::discriminant;
 
@@ -14,22 +14,22 @@ use ide_db::{
 };
 use syntax::{AstNode, SyntaxNode, SyntaxToken, T, ast};
 
-/// A shorter name of a function without `self` is searched by its type's name, which may find less.
+/// A function without `self` and with at most so long a name is searched by its type's name, which may find fewer.
 const SHORT: usize = 7;
 
-/// A definition, where it is named, and whether the engine's search finds it there for sure.
+/// A definition, where it is named, and whether the engine's search is certain to find it there.
 pub type Mention = (Definition, FileRange, bool);
 
 #[derive(Default)]
-pub struct Lister {
+pub struct MentionFinder {
     in_trait: FxHashMap<Definition, Option<Definition>>,
     names: FxHashMap<Definition, Option<String>>,
     /// The name of the type of a short function; None for everything else.
     types: FxHashMap<Definition, Option<String>>,
 }
 
-impl Lister {
-    pub fn listed(
+impl MentionFinder {
+    pub fn mentions(
         &mut self,
         sema: &Semantics<'_, RootDatabase>,
         name: &ast::NameLike,
@@ -40,14 +40,14 @@ impl Lister {
             ast::NameLike::NameRef(name) => match NameRefClass::classify(sema, name) {
                 // `Self` in the declaration of a type is no reference for the engine, in an `impl` it is.
                 Some(NameRefClass::Definition(def, _)) if text == "Self" => {
-                    stood_for(sema.db, def, text).into_iter().collect()
+                    type_of_self(sema.db, def, text).into_iter().collect()
                 }
                 Some(NameRefClass::Definition(def, _)) => vec![def],
                 Some(NameRefClass::FieldShorthand { field_ref, .. }) => vec![Definition::Field(field_ref)],
                 _ => vec![],
             },
             ast::NameLike::Name(name) => match NameClass::classify(sema, name) {
-                // The name of a declaration is listed for its trait's item only, and a trait's type for itself.
+                // The name of a declaration is a mention of its trait's item only, and a trait's type of itself.
                 Some(NameClass::Definition(def)) => match self.in_trait(sema.db, def) {
                     None if matches!(def, Definition::TypeAlias(_)) => vec![def],
                     other => other.into_iter().collect(),
@@ -69,12 +69,12 @@ impl Lister {
         let range = sema.original_range(name.syntax());
         let place = FileRange { file_id: range.file_id.file_id(sema.db), range: range.range };
         found.retain(|def| self.is_written(sema.db, *def, text, place));
-        found.into_iter().map(|def| (def, place, self.is_sure(sema, def, name, token))).collect()
+        found.into_iter().map(|def| (def, place, self.is_certain(sema, def, name, token))).collect()
     }
 
     /// A short function is found where its path holds the name of its type, or `Self` in an `impl` for it.
-    /// Where another name of the type stands there, the engine may or may not know that name.
-    fn is_sure(
+    /// Where the path has an alias of the type, the engine may or may not know that alias.
+    fn is_certain(
         &mut self,
         sema: &Semantics<'_, RootDatabase>,
         def: Definition,
@@ -106,7 +106,7 @@ impl Lister {
         *self.in_trait.entry(def).or_insert_with(|| in_trait(db, def))
     }
 
-    /// Is it written by its own name? An alias is no reference for the engine.
+    /// Is it written by its own name? The engine counts no alias as a reference.
     fn is_written(&mut self, db: &RootDatabase, def: Definition, text: &str, place: FileRange) -> bool {
         if text == "Self" {
             return matches!(def, Definition::Adt(_));
@@ -133,7 +133,7 @@ impl Lister {
     }
 }
 
-/// The trait's item that an item of an `impl` stands for.
+/// The trait's item that an item of an `impl` implements.
 pub fn in_trait(db: &RootDatabase, def: Definition) -> Option<Definition> {
     let item = def.as_assoc_item(db)?;
     let items = item.implemented_trait(db)?.items(db);
@@ -143,7 +143,7 @@ pub fn in_trait(db: &RootDatabase, def: Definition) -> Option<Definition> {
     items.iter().find(same).map(|other| Definition::from(*other))
 }
 
-/// Are the references of this definition read from the names, not searched?
+/// Are the references of this definition collected from mentions instead of searched?
 pub fn is_indexed(db: &RootDatabase, def: Definition) -> bool {
     match def {
         Definition::Field(_) | Definition::EnumVariant(_) | Definition::Module(_) => true,
@@ -156,8 +156,8 @@ pub fn is_indexed(db: &RootDatabase, def: Definition) -> bool {
     }
 }
 
-/// The type that `Self` is.
-fn stood_for(db: &RootDatabase, def: Definition, text: &str) -> Option<Definition> {
+/// The type that `Self` stands for.
+fn type_of_self(db: &RootDatabase, def: Definition, text: &str) -> Option<Definition> {
     match def {
         Definition::SelfType(implementation) if text == "Self" => {
             implementation.self_ty(db).as_adt().map(Definition::Adt)
@@ -188,7 +188,7 @@ fn bare(name: &str) -> &str {
     name.trim_start_matches("r#")
 }
 
-/// Is the name in a type, where no macro makes something else of it?
+/// Is the name in this type, as written and not changed by a macro?
 fn is_as_written(sema: &Semantics<'_, RootDatabase>, ty: &SyntaxNode, name: &str) -> bool {
     let names = ty.descendants().filter_map(ast::NameRef::cast).filter(|it| bare(&it.text()) == name);
     names

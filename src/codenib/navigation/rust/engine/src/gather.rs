@@ -1,5 +1,5 @@
-//! Files in, answers of all of them and the references of every definition asked for out, on several threads.
-//! What an edit does not touch is kept (memo.rs); asking again for everything finds out what that is.
+//! Files in, the answers of all of them and the references of every requested definition out, on several threads.
+//! Everything is asked for each time; what an edit does not affect is cached (queries.rs).
 
 use std::{
     panic::{AssertUnwindSafe, catch_unwind},
@@ -15,10 +15,10 @@ use ide_db::{FxHashMap, FxHashSet, RootDatabase, base_db::SourceDatabase, defs::
 
 use crate::{
     STACK_BYTES,
-    ask::{Answer, FileAnswers, Goal, Nav},
+    answers::{Answer, Destination, FileAnswers, Nav},
     check::{checking, same_references},
-    memo,
-    refs::{About, Listed, Places, References, Way},
+    queries,
+    refs::{DefinitionInfo, Mentions, Places, References, SearchStrategy},
 };
 
 type Named = (String, Option<FileId>);
@@ -27,20 +27,22 @@ type Answers = Vec<Option<Arc<FileAnswers>>>;
 pub struct Answered {
     /// In the order of the files; None where a file is not part of the analysed folders.
     pub files: Answers,
-    goals: FxHashMap<Definition, Arc<Vec<Nav>>>,
+    destinations: FxHashMap<Definition, Arc<Vec<Nav>>>,
     pub references: Vec<Arc<References>>,
     pub failures: usize,
     pub differences: usize,
 }
 
 impl Answered {
-    /// Where definition leads from an answer, each place once.
+    /// Where "go to definition" leads from an answer, each place once.
     pub fn navs<'a>(&'a self, answer: &'a Answer) -> Vec<&'a Nav> {
         let mut found: Vec<&Nav> = Vec::new();
-        for goal in &answer.goals {
-            let navs = match goal {
-                Goal::Place(nav) => std::slice::from_ref(nav),
-                Goal::Definition(def) => self.goals.get(def).map_or(&[][..], |navs| navs.as_slice()),
+        for destination in &answer.destinations {
+            let navs = match destination {
+                Destination::Place(nav) => std::slice::from_ref(nav),
+                Destination::Definition(def) => {
+                    self.destinations.get(def).map_or(&[][..], |navs| navs.as_slice())
+                }
             };
             for nav in navs {
                 if !found.contains(&nav) {
@@ -53,88 +55,91 @@ impl Answered {
 }
 
 pub fn answer(host: &AnalysisHost, files: &[Named]) -> Answered {
-    // A panic in the engine costs one file or one definition; what was lost is counted, not printed.
+    // A panic in the engine loses one file or one definition: it is counted, not printed.
     std::panic::set_hook(Box::new(|_| ()));
     let mut failures = 0;
-    let answered = each(host, files, "answers", &mut failures, |db, (_, file)| {
-        file.map(|file| memo::answers(db, db.file_text(file)).0)
+    let answered = parallel(host, files, "answers", &mut failures, |db, (_, file)| {
+        file.map(|file| queries::answers(db, db.file_text(file)).0)
     });
     let files_of: Answers = answered.into_iter().map(Option::flatten).collect();
-    let goals = goals(host, &files_of, &mut failures);
-    let wanted = wanted(&files_of);
-    let known = each(host, &wanted, "definitions", &mut failures, |db, wanted| match wanted {
-        Wanted::Inner(_) => None,
-        Wanted::Outer(def) => Some((*def, memo::known(db, *def))),
+    let destinations = destinations(host, &files_of, &mut failures);
+    let requested = requested(&files_of);
+    let known = parallel(host, &requested, "definitions", &mut failures, |db, requested| match requested {
+        Requested::Local(_) => None,
+        Requested::Global(def) => Some((*def, queries::info(db, *def))),
     });
-    let known: Vec<Option<(Definition, Arc<About>)>> = known.into_iter().map(Option::flatten).collect();
-    let listed = listed(host.raw_database(), &files_of, files);
+    let known: Vec<Option<(Definition, Arc<DefinitionInfo>)>> =
+        known.into_iter().map(Option::flatten).collect();
+    let mentions = mentions(host.raw_database(), &files_of, files);
     let searched = search(host, files, &files_of, &known, &mut failures);
-    let numbers: Vec<usize> = (0..wanted.len()).collect();
-    let found = each(host, &numbers, "references", &mut failures, |db, index| match &wanted[*index] {
-        Wanted::Inner(found) => Some(found.clone()),
-        Wanted::Outer(_) => {
-            let (def, about) = known[*index].as_ref()?;
-            let places = match &about.way {
-                Way::Short(reaches) => match listed.short(db, *def, reaches) {
+    let numbers: Vec<usize> = (0..requested.len()).collect();
+    let found = parallel(host, &numbers, "references", &mut failures, |db, index| match &requested[*index] {
+        Requested::Local(found) => Some(found.clone()),
+        Requested::Global(_) => {
+            let (def, info) = known[*index].as_ref()?;
+            let places = match &info.strategy {
+                SearchStrategy::Short(visible_in) => match mentions.short(db, *def, visible_in) {
                     Some(places) => places,
-                    None => memo::everywhere(db, *def).to_vec(),
+                    None => queries::search_all_files(db, *def).to_vec(),
                 },
-                Way::ByFile(_) => searched.get(index).cloned().unwrap_or_default(),
-                Way::Listed(reach) => {
-                    let all = listed.places(&Semantics::new(db), *def).into_iter();
+                SearchStrategy::ByFile(_) => searched.get(index).cloned().unwrap_or_default(),
+                SearchStrategy::FromMentions(visible_in) => {
+                    let all = mentions.places(&Semantics::new(db), *def).into_iter();
                     let all = all.map(|it| (it.file_id, it.range));
-                    all.filter(|(file, range)| reach.holds(db, *file, *range)).collect()
+                    all.filter(|(file, range)| visible_in.contains(db, *file, *range)).collect()
                 }
             };
-            Some(Arc::new(References::new(*def, about, places)))
+            Some(Arc::new(References::new(*def, info, places)))
         }
     });
     let references: Vec<Arc<References>> = found.into_iter().flatten().flatten().collect();
     let mut differences = files_of.iter().flatten().map(|it| it.differences).sum();
     if checking() {
         let checkout: FxHashSet<FileId> = files.iter().filter_map(|(_, file)| *file).collect();
-        let same = each(host, &references, "checks", &mut failures, |db, found| {
+        let same = parallel(host, &references, "checks", &mut failures, |db, found| {
             same_references(&Semantics::new(db), found, &checkout)
         });
         differences += same.iter().filter(|it| **it == Some(false)).count();
     }
-    Answered { files: files_of, goals, references, failures, differences }
+    Answered { files: files_of, destinations, references, failures, differences }
 }
 
-/// Where definition leads for everything that is named.
-fn goals(
+/// Where "go to definition" leads for every definition that is named.
+fn destinations(
     host: &AnalysisHost,
     answers: &Answers,
     failures: &mut usize,
 ) -> FxHashMap<Definition, Arc<Vec<Nav>>> {
-    let mut seen: FxHashSet<Definition> = FxHashSet::default();
-    for goal in answers.iter().flatten().flat_map(|file| &file.answers).flat_map(|answer| &answer.goals) {
-        if let Goal::Definition(def) = goal {
-            seen.insert(*def);
+    let mut added: FxHashSet<Definition> = FxHashSet::default();
+    for destination in
+        answers.iter().flatten().flat_map(|file| &file.answers).flat_map(|answer| &answer.destinations)
+    {
+        if let Destination::Definition(def) = destination {
+            added.insert(*def);
         }
     }
-    let defs: Vec<Definition> = seen.into_iter().collect();
-    let found = each(host, &defs, "goals", failures, |db, def| memo::navs(db, *def));
+    let defs: Vec<Definition> = added.into_iter().collect();
+    let found = parallel(host, &defs, "destinations", failures, |db, def| queries::navs(db, *def));
     defs.into_iter().zip(found).filter_map(|(def, navs)| Some((def, navs?))).collect()
 }
 
-/// A definition that is asked for.
-enum Wanted {
-    /// Visible in one file only, whose answers have its references.
-    Inner(Arc<References>),
-    Outer(Definition),
+/// A definition whose references are requested.
+enum Requested {
+    /// Visible in one file only; the answers of that file have its references.
+    Local(Arc<References>),
+    Global(Definition),
 }
 
-/// Each definition that is asked for, once, in the order of the files.
-fn wanted(answers: &Answers) -> Vec<Wanted> {
-    let mut seen: FxHashSet<Definition> = FxHashSet::default();
+/// Each requested definition once, in the order of the files.
+fn requested(answers: &Answers) -> Vec<Requested> {
+    let mut added: FxHashSet<Definition> = FxHashSet::default();
     let mut found = Vec::new();
     for file in answers.iter().flatten() {
         for def in file.answers.iter().flat_map(|answer| &answer.asks) {
-            if seen.insert(*def) {
-                found.push(match file.inner.get(def) {
-                    Some(references) => Wanted::Inner(references.clone()),
-                    None => Wanted::Outer(*def),
+            if added.insert(*def) {
+                found.push(match file.local_references.get(def) {
+                    Some(references) => Requested::Local(references.clone()),
+                    None => Requested::Global(*def),
                 });
             }
         }
@@ -142,9 +147,9 @@ fn wanted(answers: &Answers) -> Vec<Wanted> {
     found
 }
 
-/// What the names say they are references of. The engine leaves out library files, which a checkout may hold.
-fn listed(db: &RootDatabase, answers: &Answers, files: &[Named]) -> Listed {
-    let mut listed = Listed::default();
+/// The mentions in all files. The engine's search excludes library files, which may be in the checkout.
+fn mentions(db: &RootDatabase, answers: &Answers, files: &[Named]) -> Mentions {
+    let mut mentions = Mentions::default();
     for ((_, file), answers) in files.iter().zip(answers) {
         let (Some(file), Some(answers)) = (file, answers) else { continue };
         if is_library(db, *file) {
@@ -152,12 +157,12 @@ fn listed(db: &RootDatabase, answers: &Answers, files: &[Named]) -> Listed {
         }
         for answer in &answers.answers {
             let is_self = matches!(answer.asks.as_slice(), [Definition::SelfType(_), ..]);
-            for mention in &answer.listed {
-                listed.add(db, *mention, is_self);
+            for mention in &answer.mentions {
+                mentions.add(db, *mention, is_self);
             }
         }
     }
-    listed
+    mentions
 }
 
 fn is_library(db: &RootDatabase, file: FileId) -> bool {
@@ -171,15 +176,15 @@ fn search(
     host: &AnalysisHost,
     files: &[Named],
     answers: &Answers,
-    known: &[Option<(Definition, Arc<About>)>],
+    known: &[Option<(Definition, Arc<DefinitionInfo>)>],
     failures: &mut usize,
 ) -> FxHashMap<usize, Places> {
     let mut by_name: FxHashMap<&str, Vec<usize>> = FxHashMap::default();
     let mut types: FxHashMap<Definition, usize> = FxHashMap::default();
     let mut other_types: Vec<usize> = Vec::new();
     for (index, found) in known.iter().enumerate() {
-        let Some((def, about)) = found else { continue };
-        let Way::ByFile(Some(name)) = &about.way else { continue };
+        let Some((def, info)) = found else { continue };
+        let SearchStrategy::ByFile(Some(name)) = &info.strategy else { continue };
         by_name.entry(name).or_default().push(index);
         match def {
             Definition::Adt(_) => {
@@ -190,29 +195,29 @@ fn search(
         }
     }
     let numbers: Vec<usize> = (0..files.len()).collect();
-    let found = each(host, &numbers, "searches", failures, |db, at| {
+    let found = parallel(host, &numbers, "searches", failures, |db, at| {
         let (Some(file), Some(answers)) = (files[*at].1, &answers[*at]) else { return Vec::new() };
         if is_library(db, file) {
             return Vec::new();
         }
         let text = db.file_text(file);
-        let words = memo::words(db, text).0;
-        let mut wanted: Vec<usize> =
+        let words = queries::words(db, text).0;
+        let mut requested: Vec<usize> =
             words.iter().filter_map(|word| by_name.get(word.as_str())).flatten().copied().collect();
         if words.contains("Self") {
-            wanted.extend(&other_types);
+            requested.extend(&other_types);
             for def in answers.answers.iter().flat_map(|answer| &answer.asks) {
                 let Definition::SelfType(implementation) = def else { continue };
                 let adt = implementation.self_ty(db).as_adt();
-                wanted.extend(adt.and_then(|adt| types.get(&Definition::Adt(adt))));
+                requested.extend(adt.and_then(|adt| types.get(&Definition::Adt(adt))));
             }
         }
-        wanted.sort_unstable();
-        wanted.dedup();
+        requested.sort_unstable();
+        requested.dedup();
         let defs: Arc<[Definition]> =
-            wanted.iter().filter_map(|it| known[*it].as_ref().map(|it| it.0)).collect();
-        let places = memo::in_file(db, text, defs);
-        places.iter().map(|(at, file, range)| (wanted[*at], *file, *range)).collect()
+            requested.iter().filter_map(|it| known[*it].as_ref().map(|it| it.0)).collect();
+        let places = queries::search_file(db, text, defs);
+        places.iter().map(|(at, file, range)| (requested[*at], *file, *range)).collect()
     });
     let mut all: FxHashMap<usize, Places> = FxHashMap::default();
     for (index, file, range) in found.into_iter().flatten().flatten() {
@@ -221,8 +226,8 @@ fn search(
     all
 }
 
-/// Do `job` for every item on several threads, each with its own handle; None where the engine panicked.
-fn each<T: Sync, R: Send>(
+/// Run `job` for every item on several threads, each with its own handle; None where the engine panicked.
+fn parallel<T: Sync, R: Send>(
     host: &AnalysisHost,
     items: &[T],
     stage: &str,
