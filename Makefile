@@ -42,8 +42,8 @@ types: ## mypy, strict
 imports: ## which stage may import which
 	$(BIN)/lint-imports
 
-structure: ## sizes of files
-	$(BIN)/python tests/check_sizes.py
+structure: ## sizes of files and rooms, names of one meaning, calls with few arguments
+	$(BIN)/python tests/check_structure.py
 
 doctests: ## the examples in docstrings
 	$(BIN)/pytest --doctest-modules src
