@@ -11,7 +11,9 @@ from mcp.shared.exceptions import MCPError
 from tests.adapters.mcp.clients import facts_of, text_of, within
 from tests.gitrepo import GitRepo
 
+from codenib.core.views import ViewKind
 from codenib.serving.context.tokens import count
+from codenib.serving.workspace import Workspace
 
 DEFAULT = ["explore", "search", "definition", "references", "read", "status"]
 REST = [
@@ -67,6 +69,18 @@ def test_a_missing_view_is_an_error_that_names_the_command(shop: GitRepo) -> Non
             answer = await client.call_tool(tool, arguments)
             assert answer.is_error, tool
             assert f"codenib index --views {views.get(tool, 'graph')}" in text_of(answer)
+
+    within(shop.path, ask, all_tools=True)
+
+
+def test_dependencies_of_a_file_are_asked_for_by_its_path_alone(shop: GitRepo) -> None:
+    with Workspace(shop.path) as workspace:
+        workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH])
+
+    async def ask(client: Client) -> None:
+        answer = await client.call_tool("dependencies", {"path": "shop/cart.py"})
+        assert not answer.is_error, text_of(answer)
+        assert "shop/cart.py" in text_of(answer)
 
     within(shop.path, ask, all_tools=True)
 

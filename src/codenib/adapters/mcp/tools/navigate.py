@@ -139,9 +139,8 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
 
 
 def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> ToolReply:
-    where, name = place_of(call)
-    if call["path"] and not call["name"] and not call["line"]:
-        where, name = call["path"], ""
+    a_file = call["path"] and not call["name"] and not call["line"]
+    where, name = (call["path"], "") if a_file else place_of(call)
     entries: list[str] = []
     places: list[dict[str, Any]] = []
     total, shown, truncated = 0, 0, False
