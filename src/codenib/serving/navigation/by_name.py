@@ -41,7 +41,9 @@ def declarations(snapshots: Snapshots, symbol: str, request: SnapshotRequest) ->
     if not parts:
         return []
     pinned, _ = snapshots.pin(ViewKind.LEXICAL, request)
-    named = [unit_evidence(pinned.lexical, unit) for unit in unit_names(pinned).units(parts[-1]).tolist()]
+    names, view = unit_names(pinned), pinned.lexical
+    named = [unit_evidence(view, unit) for unit in names.units(parts[-1]).tolist()]
+    named += [each.narrowed(unit_evidence(view, each.unit)) for each in names.nested(parts[-1])]
     positions = set()
     for unit in named:
         if _fits(unit, parts):

@@ -83,15 +83,8 @@ def _result(pinned: PinnedSnapshot, wanted: Retrieval, declared: _Declared, scor
     view = pinned.lexical
     item = unit_evidence(view, declared.unit, score)
     if wanted.level == "unit":
-        if (nested := declared.nested) is not None:
-            item = replace(
-                item,
-                start_line=nested.start_line,
-                end_line=nested.end_line,
-                symbol=nested.symbol,
-                kind=nested.kind,
-                level="L2",
-            )
+        if declared.nested is not None:
+            item = declared.nested.narrowed(item)
         return replace(item, matched=(_SEPARATOR.split(item.symbol)[-1],))
     marks = Mark(int(view.marks[view.file_of[declared.unit]]))
     return file_result((item.path, unit_names(pinned).lines(item.path)), item.language, score, marks)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from codenib.core.answers import Evidence
 from codenib.views.lexical.read import LexicalView
 
 if TYPE_CHECKING:
@@ -31,6 +32,11 @@ class NestedDeclaration:
     end_line: int
     symbol: str
     kind: str
+
+    def narrowed(self, around: Evidence) -> Evidence:
+        """The result for the unit around it, as one for this declaration alone."""
+        lines = replace(around, start_line=self.start_line, end_line=self.end_line)
+        return replace(lines, symbol=self.symbol, kind=self.kind, level="L2")
 
 
 class UnitNames:
