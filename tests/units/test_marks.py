@@ -40,6 +40,13 @@ def test_test_paths_are_marked(path: str) -> None:
         "inspector.go",
         "src/Latest.java",
         "attest/x.rs",
+        "starlette/testclient.py",
+        "flask/testing.py",
+        "numpy/testing/utils.py",
+        "lib/history.bash",
+        "src/install.ts",
+        "doc/md_docs.go",
+        "sql/vendors/DatabaseDialect.kt",
     ],
 )
 def test_names_that_only_contain_test_are_not_marked(path: str) -> None:
@@ -54,7 +61,7 @@ def test_names_that_only_contain_test_are_not_marked(path: str) -> None:
         ("vendor/github.com/x/y.go", Mark.VENDORED),
         ("a/node_modules/b/index.js", Mark.VENDORED),
         ("single_include/nlohmann/json.hpp", Mark.VENDORED),
-        ("dist/app.js", Mark.VENDORED),
+        ("dist/app.js", Mark.GENERATED),
         ("api/v1/thing.pb.go", Mark.GENERATED),
         ("api/thing_pb2.py", Mark.GENERATED),
         ("Form.g.cs", Mark.GENERATED),
@@ -65,7 +72,9 @@ def test_names_that_only_contain_test_are_not_marked(path: str) -> None:
         ("README.md", Mark.PROSE),
         ("CHANGELOG", Mark.PROSE),
         ("notes.txt", Mark.PROSE),
-        ("docs/conf.py", Mark.PROSE),
+        ("docs/conf.py", Mark.EXAMPLE),
+        ("docs/api.html", Mark.PROSE),
+        ("HISTORY.rst", Mark.PROSE),
     ],
 )
 def test_other_paths_are_marked(path: str, mark: Mark) -> None:

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from codenib.core.source import Mark
+from codenib.units.languages import BY_NAME, language_hint
 
 # The paper's rule for tests names test, tests, __tests__, spec and specs; the rest is the same idea.
 _FOLDERS = {
@@ -13,17 +14,17 @@ _FOLDERS = {
     " unittests e2e fixtures __fixtures__ __mocks__ mocks benches bench benchmark benchmarks",
     Mark.EXAMPLE: "example examples sample samples demo demos tutorial tutorials cookbook playground",
     Mark.VENDORED: "vendor vendors vendored _vendor third_party third-party thirdparty 3rdparty node_modules"
-    " bower_components extern external externals deps bundled dist single_include site-packages pods",
-    Mark.GENERATED: "generated __generated__ gen autogen _generated __snapshots__ .yarn",
+    " bower_components extern external externals deps bundled single_include site-packages pods",
+    Mark.GENERATED: "dist generated __generated__ gen autogen _generated __snapshots__ .yarn",
     Mark.PROSE: "doc docs documentation man changelog changelogs changes releasenotes",
 }
 _MARK_OF_FOLDER = {name: mark for mark, names in _FOLDERS.items() for name in names.split()}
 # Folders that name a part of a program as often as what the mark means; they count only at the root.
-_ONLY_AT_ROOT = {"dist", "deps", "external", "bundled", "gen", "changes", "man", "doc"}
+_ONLY_AT_ROOT = {"dist", "deps", "external", "bundled", "gen", "changes", "man", "doc", "vendors", "testing"}
 
 _BASENAMES = (
     (Mark.TEST, re.compile(
-        r"^test|^conftest\.py$|[._-](?:test|spec)s?(?=[._-]|$)|[._-](?:e2e|bench)(?=\.)"
+        r"^tests?(?=[._-]|$)|^conftest\.py$|[._-](?:test|spec)s?(?=[._-]|$)|[._-](?:e2e|bench)(?=\.)"
     )),
     (Mark.GENERATED, re.compile(
         r"_pb2(?:_grpc)?\.pyi?$|\.pb(?:\.gw)?\.(?:go|cc|h)$|_grpc\.pb\.|\.g\.(?:cs|dart)$|\.designer\.cs$"
@@ -32,7 +33,7 @@ _BASENAMES = (
     )),
     (Mark.PROSE, re.compile(
         r"\.(?:md|markdown|mdx|rst|adoc|asciidoc|txt|text|tex)$|^(?:readme|license|licence|copying|authors|changelog"
-        r"|changes|news|notice|contributing|contributors|history|todo|install)(?:\.[a-z]+)?$"
+        r"|changes|news|notice|contributing|contributors|history|todo|install)(?:\.(?:in|html?|org))?$"
     )),
     (Mark.EXAMPLE, re.compile(r"^(?:example|demo|sample)s?[._-]|[._-](?:example|demo|sample)s?\.")),
 )  # fmt: skip
@@ -65,4 +66,11 @@ def marks_of(path: str) -> Mark:
             marks |= mark
     if marks & Mark.PROSE and _NOT_PROSE.match(lowered):
         marks &= ~Mark.PROSE
+    if marks & Mark.PROSE and not _prose_by_name(lowered) and language_hint(basename) in BY_NAME:
+        # Code beside documentation builds or illustrates it; a package called `doc` is a package.
+        marks = marks & ~Mark.PROSE | (Mark.NONE if "doc" in map(str.lower, folders[:1]) else Mark.EXAMPLE)
     return marks
+
+
+def _prose_by_name(lowered: str) -> bool:
+    return any(mark is Mark.PROSE and pattern.search(lowered) for mark, pattern in _BASENAMES)
