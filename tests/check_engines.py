@@ -72,7 +72,12 @@ def check_rust() -> None:
     _run(["cargo", "fmt", "--check"], engine)
     copy = TOOLS / "rust-engine"
     _mirror(engine, copy)
-    settings = {"CARGO_TARGET_DIR": str(crates), "RUSTC_WORKSPACE_WRAPPER": str(_clippy(copy))}
+    settings = {
+        "CARGO_TARGET_DIR": str(crates),
+        "RUSTC_WORKSPACE_WRAPPER": str(_clippy(copy)),
+        # As in the Makefile: crates of another level would be compiled anew.
+        "CARGO_PROFILE_RELEASE_OPT_LEVEL": os.environ.get("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
+    }
     if not (copy / "Cargo.lock").exists():
         _run(["cargo", "fetch", "--quiet"], copy)
         copy_release_lock("cargo", copy)
