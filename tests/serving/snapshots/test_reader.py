@@ -16,7 +16,10 @@ def test_a_declaration_is_the_smallest_unit_that_begins_about_there(shop: GitRep
         assert unit is not None
         assert (unit.symbol, unit.span.start_line) == ("Cart.total_price", 7)
         assert unit.text.startswith("    def total_price")
-        assert workspace.reader.declared_at("shop/currency.py", 3, snapshot) is None
+        constant = workspace.reader.declared_at("shop/currency.py", 3, snapshot)
+        assert constant is not None
+        assert constant.symbol == "RATES"
+        assert workspace.reader.declared_at("shop/currency.py", 1, snapshot) is None
 
 
 def test_files_are_those_of_the_snapshot_in_order(shop: GitRepo) -> None:
