@@ -147,3 +147,47 @@ def test_flow_types_do_not_hide_functions() -> None:
 def test_a_call_at_top_level_with_a_function_is_a_unit() -> None:
     source = "(async () => {\n  await run();\n  stop();\n})();\n\ntest('x', () => {\n  run();\n});\n"
     assert units_of(source, "javascript") == ["1-5 callback", "6-8 callback test"]
+
+
+def marked_of(source: str, hint: str) -> list[str]:
+    rows = extract(source.encode(), hint).rows
+    return [f"{row.start_line}-{row.end_line} {row.symbol}".rstrip() for row in rows if row.leaf and row.test]
+
+
+def test_what_rust_compiles_for_tests_alone_is_a_test_and_nothing_else() -> None:
+    source = """const LIMIT: u8 = 3;
+
+#[cfg(test)]
+use std::mem;
+
+pub fn run() {
+    todo!()
+}
+
+#[cfg(all(unix, test))]
+mod tests {
+    use super::*;
+
+    fn helper() {}
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn runs() {
+        run();
+    }
+}
+
+#[cfg(not(test))]
+fn real() {}
+
+#[cfg(any(test, feature = "mock"))]
+fn shared() {}
+
+#[test]
+fn alone() {}
+"""
+    assert marked_of(source, "rust") == ["10-13", "14-15 tests.helper", "16-21 tests.runs", "28-29 alone"]
+
+
+def test_a_rust_file_that_is_compiled_for_tests_alone_is_all_tests() -> None:
+    source = "// Helpers.\n#![cfg(test)]\n\nfn helper() {\n    todo!()\n}\n"
+    assert marked_of(source, "rust") == ["1-3", "4-6 helper"]

@@ -17,6 +17,7 @@ rows = st.builds(
     kind=st.text(max_size=12),
     symbol=st.text(max_size=40),
     leaf=st.booleans(),
+    test=st.booleans(),
 )
 units = st.builds(
     BlobUnits,

@@ -88,7 +88,7 @@ class Level(IntEnum):
 
 
 class Mark(IntFlag):
-    """What a path says about its code; ranking may put marked code lower."""
+    """What code is besides the program itself; ranking may put marked code lower."""
 
     NONE = 0
     TEST = 1
@@ -104,6 +104,7 @@ class UnitRow:
 
     Rows that are no leaf are the file, its type-like scopes (L1), and declarations inside of leaves (L2):
     nested functions, and macros, constants and aliases of one line, which can be asked for by name.
+    `test` rows are tests by what the source says (`#[cfg(test)]`), whatever their path is.
     """
 
     start_line: int
@@ -112,6 +113,7 @@ class UnitRow:
     kind: str
     symbol: str = ""
     leaf: bool = True
+    test: bool = False
 
 
 @dataclass(frozen=True, slots=True)

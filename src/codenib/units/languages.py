@@ -26,7 +26,8 @@ class Language:
     """How to recognise and parse one language.
 
     `module` and `function` name the grammar; `queries` are files whose captures say what the units are.
-    `comments` start a line that documents the definition below it, `attributes` one that belongs to it.
+    `comments` start a line that documents the definition below it, `attributes` one that belongs to it;
+    `tests` matches attributes that say that the definition is a test.
     """
 
     name: str
@@ -38,17 +39,24 @@ class Language:
     comments: tuple[bytes, ...] = (b"//",)
     block_comments: bool = True
     attributes: tuple[bytes, ...] = ()
+    tests: re.Pattern[bytes] | None = None
 
 
 _JS = ("ecmascript", "javascript")
 _TS = ("ecmascript", "typescript")
 _HASH = (b"#",)
+# #[test], #[tokio::test(…)], #[rstest], #[bench]; #[cfg(all(test, unix))] compiles for tests alone.
+_RUST_TESTS = re.compile(
+    rb"#!?\[\s*(?:(?:\w+::)*(?:\w+_)?(?:test|rstest|bench|quickcheck)(?:_case|_matrix)?\s*[\](]"
+    rb"|cfg\(\s*(?:all\(\s*(?:(?:(?!any\().)*?,\s*)?)?test\s*[,)])",
+    re.S,
+)
 
 LANGUAGES: tuple[Language, ...] = (
     Language("python", (".py", ".pyi", ".pyx", ".pxd"), "python", ("python",), comments=_HASH,
              block_comments=False, shebangs=("python", "python2", "python3", "pypy", "pypy3")),
     Language("go", (".go",), "go", ("go",)),
-    Language("rust", (".rs",), "rust", ("rust",), attributes=(b"#[",)),
+    Language("rust", (".rs",), "rust", ("rust",), attributes=(b"#[",), tests=_RUST_TESTS),
     Language("c", (".c",), "c", ("c",)),
     Language("cpp", (".h", ".cc", ".cpp", ".cxx", ".c++", ".hpp", ".hh", ".hxx", ".h++", ".ipp", ".inl",
                      ".tpp", ".txx", ".tcc", ".ixx", ".cppm", ".cu", ".cuh", ".ino"), "cpp", ("cpp", "c")),

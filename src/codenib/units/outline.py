@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from codenib.units.languages import Language
@@ -23,6 +23,7 @@ _CONTAINER_KINDS = {"value": "object", "suspect": "class"}
 _UNNAMED = (*_ANONYMOUS, "wrapper")
 _NESTED = ("def", "type", "wrapper", "entry")  # what has a name of its own inside a callable
 _OF_ONE_LINE = ("decl", "value", "entry")
+_TEST_KIND = "test"
 _IMPORTED = b"require("  # a name for another module, not a declaration
 
 
@@ -41,11 +42,13 @@ class Outline:
     """Containers, outer before inner, and leaf definitions; all in source order.
 
     `nested` are declarations that are no unit of their own: they stand inside of a leaf, or on one line.
+    `tests` are lines (first, last) that only tests run.
     """
 
     containers: list[Definition] = field(default_factory=list)
     leaves: list[Definition] = field(default_factory=list)
     nested: list[Definition] = field(default_factory=list)
+    tests: list[tuple[int, int]] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +61,7 @@ class _Scope:
 
 def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language) -> Outline:
     """Only outermost callables are units: what stands inside of one is part of it."""
-    result = Outline()
+    result = Outline(tests=list(_test_lines(items, lines, language)))
     stack: list[_Scope] = []
     blocked = 0
     enclosing: Capture | None = None  # of the last leaf
@@ -133,6 +136,31 @@ def _verdict(items: Sequence[Capture], index: int, height: int, scope: _Scope) -
                 return "scope"
             return "leaf" if item.last - item.first + 1 >= CALLBACK_LINES else "drop"
     return "leaf"
+
+
+def _test_lines(
+    items: Sequence[Capture], lines: Sequence[bytes], language: Language
+) -> Iterator[tuple[int, int]]:
+    """First and last line of each test: by its kind, or by an attribute of it or of the whole file."""
+    if language.tests is None:
+        yield from ((item.first, item.last) for item in items if item.kind == _TEST_KIND)
+        return
+    if any(map(language.tests.match, _inner_attributes(lines))):
+        yield 1, len(lines)
+    for item in items:
+        first = above(item, lines, language)
+        attributes = [*lines[first - 1 : item.first - 1], lines[item.first - 1][: item.column]]
+        if language.tests.search(b"\n".join(attributes)):
+            yield first, item.last
+
+
+def _inner_attributes(lines: Sequence[bytes]) -> Iterator[bytes]:
+    """Attributes of the whole file: they come before its first item."""
+    for line in map(bytes.strip, lines):
+        if line.startswith(b"#!["):
+            yield line
+        elif line and not line.startswith((b"//", b"/*", b"*", b"#!")):
+            return
 
 
 def _holds(items: Sequence[Capture], index: int, *, through_closures: bool) -> bool:

@@ -29,7 +29,7 @@ def partition(lines: Sequence[bytes], outline: Outline) -> list[UnitRow]:
         for unit in outline.containers
     ]
     rest: list[Definition | None] = [None, *outline.containers]
-    for start, end, owner in _runs(lines, outline):
+    for start, end, owner, test in _runs(lines, outline):
         if owner >= len(rest):
             leaf = outline.leaves[owner - len(rest)]
             pieces = cut(start, last_filled(lines, start, end), PIECE_LINES)
@@ -40,7 +40,7 @@ def partition(lines: Sequence[bytes], outline: Outline) -> list[UnitRow]:
             level, kind = Level.L1, "body" if container else "module"
             symbol = container.symbol if container else ""
         pieces[-1] = (pieces[-1][0], end)
-        rows += [UnitRow(first, last, level, kind, symbol) for first, last in pieces]
+        rows += [UnitRow(first, last, level, kind, symbol, test=test) for first, last in pieces]
     rows += [
         UnitRow(each.first, each.last, Level.L2, each.kind, each.symbol, leaf=False)
         for each in outline.nested
@@ -58,11 +58,12 @@ def _order(row: UnitRow) -> tuple[int, int, int]:
 
 
 class _Run(NamedTuple):
-    """Lines with one owner: 0 is the file, then come the containers, then the leaves."""
+    """Lines with one owner: 0 is the file, then come the containers, then the leaves; all tests or none."""
 
     first: int
     last: int
     owner: int
+    test: bool
 
 
 def _runs(lines: Sequence[bytes], outline: Outline) -> list[_Run]:
@@ -77,6 +78,10 @@ def _runs(lines: Sequence[bytes], outline: Outline) -> list[_Run]:
         if first <= unit.last:
             owners[first : unit.last + 1] = [owner] * (unit.last - first + 1)
             free = unit.last + 1
+    tests = bytearray(total + 1)
+    for begin, end in outline.tests:
+        tests[begin : end + 1] = b"\1" * (end + 1 - begin)
+    owners = [owner * 2 + test for owner, test in zip(owners, tests, strict=True)]
     current = next((owners[number] for number in range(1, total + 1) if lines[number - 1].strip()), 0)
     for number in range(1, total + 1):
         if not lines[number - 1] or lines[number - 1].isspace():
@@ -86,16 +91,17 @@ def _runs(lines: Sequence[bytes], outline: Outline) -> list[_Run]:
 
 
 def _merged(lines: Sequence[bytes], owners: Sequence[int], containers: int) -> list[_Run]:
-    """Runs of `owners`; those of rest lines that only close something go with the run above."""
+    """Runs of `owners` (doubled, odd for tests); rest lines that only close go with the run above."""
     runs: list[_Run] = []
     start = 1
-    for owner, run in groupby(owners[1:]):
+    for packed, run in groupby(owners[1:]):
         end = start + sum(1 for _ in run) - 1
+        owner, test = packed >> 1, bool(packed & 1)
         trivial = owner <= containers and all(map(_TRIVIAL.match, lines[start - 1 : end]))
-        if runs and (trivial or owner == runs[-1].owner):
+        if runs and (trivial or (owner, test) == runs[-1][2:]):
             runs[-1] = runs[-1]._replace(last=end)
         else:
-            runs.append(_Run(start, end, owner))
+            runs.append(_Run(start, end, owner, test))
         start = end + 1
     return runs
 

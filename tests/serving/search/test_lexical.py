@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.gitrepo import GitRepo
 
+from codenib.core.views import ViewKind
 from codenib.serving.search.lexical import places_in_file
+from codenib.serving.workspace import Workspace
 
 
 def test_a_unit_is_placed_behind_the_better_ones_of_its_file() -> None:
@@ -27,3 +32,31 @@ def test_places_count_from_zero_in_each_file_and_follow_the_values(rows: list[tu
         assert sorted(places[mine].tolist()) == list(range(len(mine)))
         by_place = values[mine][np.argsort(places[mine])]
         assert all(left >= right for left, right in pairwise(by_place))
+
+
+@pytest.mark.parametrize("route", ["lexical", "semantic", "hybrid"])
+def test_tests_inside_of_a_source_file_are_lowered_and_can_be_excluded(
+    git_repo: Callable[..., GitRepo], route: str
+) -> None:
+    """Rust keeps tests beside the code that they test: the mark is the unit's, not the file's."""
+    repository = git_repo("parser")
+    repository.commit(
+        {
+            "src/parse.rs": "pub fn parse_header(text: &str) -> u8 {\n    split(text)\n}\n\n"
+            "#[cfg(test)]\nmod tests {\n    #[test]\n    fn parse_header_parse_header() {\n"
+            '        parse_header("parse header");\n        parse_header("header");\n    }\n}\n'
+        }
+    )
+    with Workspace(repository.path) as workspace:
+        workspace.index((ViewKind.LEXICAL, ViewKind.DENSE))
+        answers = workspace.search("parse the header", route=route).items
+        assert [(item.symbol, item.marks) for item in answers[:2]] == [
+            ("parse_header", ()),
+            ("tests.parse_header_parse_header", ("test",)),
+        ]
+        without = workspace.search("parse the header", route=route, tests="exclude").items
+        assert [item.symbol for item in without] == ["parse_header"]
+        files = workspace.search("parse the header", route=route, level="file").items
+        assert [(item.path, item.marks) for item in files] == [("src/parse.rs", ())]
+        named = workspace.search("parse_header_parse_header", route=route).items
+        assert named[0].symbol == "tests.parse_header_parse_header"

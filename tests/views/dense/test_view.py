@@ -56,6 +56,7 @@ def facts(store: CodeVectorStore) -> list[object]:
         [store.scores(query).tobytes() for query in queries],
         store.paths,
         store.marks.tolist(),
+        store.unit_marks.tolist(),
         list(store.facts()),
     ]
 

@@ -23,11 +23,12 @@ WORDS = st.sampled_from(
         "deltaEpsilon",
         "\ndef zeta():\n    return eta\n",
         "\nclass Theta:\n    x = 1\n",
+        "\n#[test]\nfn iota() {}\n",
         "ß",
     ]
 )
 FILES = st.dictionaries(
-    st.sampled_from(["a.py", "b.py", "src/c.py", "src/d.md", "tests/test_e.py", "f.txt", "g.bin"]),
+    st.sampled_from(["a.py", "b.py", "src/c.rs", "src/d.md", "tests/test_e.py", "f.txt", "g.bin"]),
     st.one_of(st.lists(WORDS, max_size=8).map(" ".join), st.just("\0binary alpha")),
     max_size=7,
 )

@@ -40,6 +40,9 @@ _PRIVATE = 0.3  # `_name` is known to its file alone, and counts the uses of `na
 _FOLDERS = 8
 _SIGNATURE_WIDEST = 90
 
+# A named unit: symbol, kind, file, first line, and what its marks leave of its importance.
+_Named = tuple[str, str, int, int, float]
+
 
 def draw_map(pinned: PinnedSnapshot, *, query: str | None, max_tokens: int) -> RepoMap:
     """The map of one snapshot."""
@@ -107,7 +110,7 @@ def _by_names(view: LexicalView) -> Iterator[Declaration]:
     """Named units, by how many other units use their names, shared among those of the same name."""
     factors = mark_factors()
     first_doc = first_file = 0
-    rows = []
+    rows: list[_Named] = []
     for data in view.segments:
         names = data.documents["name"].tolist()
         for at, name in enumerate(names):
@@ -115,25 +118,26 @@ def _by_names(view: LexicalView) -> Iterator[Declaration]:
             if symbol and view.live[first_doc + at]:
                 row = data.documents[at]
                 file = first_file + int(row["file"])
-                rows.append((symbol, data.strings[int(row["kind"])], file, int(row["start"])))
+                share = float(factors[int(row["marks"])])
+                rows.append((symbol, data.strings[int(row["kind"])], file, int(row["start"]), share))
         first_doc += len(names)
         first_file += len(data.files)
     same = Counter(symbol.rpartition(".")[2] for symbol, *_ in rows)
     uses = {name: _uses(view, name) for name in same}
-    for symbol, kind, file, line in _first_of_each(rows):
+    for symbol, kind, file, line, share in _first_of_each(rows):
         name = symbol.rpartition(".")[2]
         often = np.log1p(max(uses[name] - same[name], 0) / same[name])
         worth = _ONE_WORD if len(terms_of(name)) < 2 else 1.0
         worth *= _PRIVATE if name.startswith("_") else 1.0
-        importance = float(often * worth * factors[int(view.marks[file])])
+        importance = float(often * worth * share)
         yield Declaration(
             path=view.paths[file], line=line, symbol=symbol, kind=kind, text="", importance=importance
         )
 
 
-def _first_of_each(rows: Sequence[tuple[str, str, int, int]]) -> list[tuple[str, str, int, int]]:
+def _first_of_each(rows: Sequence[_Named]) -> list[_Named]:
     """A long unit has several rows, a class one for each stretch of its body: the first stands for all."""
-    first: dict[tuple[int, str], tuple[str, str, int, int]] = {}
+    first: dict[tuple[int, str], _Named] = {}
     for row in sorted(rows, key=lambda row: (row[2], row[3])):
         first.setdefault((row[2], row[0]), row)
     return list(first.values())

@@ -16,7 +16,7 @@ from codenib.core.source import Mark
 from codenib.core.views import ViewKind
 from codenib.planner.signals import Signals
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, file_result, unit_evidence
-from codenib.serving.search.lexical import included_files, mark_factors
+from codenib.serving.search.lexical import included_marks, mark_factors
 from codenib.serving.search.names import NestedDeclaration, unit_names
 
 if TYPE_CHECKING:
@@ -111,14 +111,16 @@ def _named(pinned: PinnedSnapshot, wanted: Retrieval, name: str) -> list[_Declar
     """What declares `name`, each declaration once, the best first."""
     *owners, leaf = _SEPARATOR.split(name)
     view = pinned.lexical
-    included = included_files(view.marks, wanted.tests, wanted.allowed(view.paths))
+    allowed = wanted.allowed(view.paths)
+    included = included_marks(
+        view.unit_marks, wanted.tests, None if allowed is None else allowed[view.file_of]
+    )
     share = mark_factors()
     first: dict[tuple[str, str], _Declared] = {}
     names = unit_names(pinned)
     units = [(unit, None) for unit in names.units(leaf).tolist()]
     for unit, nested in [*units, *((each.unit, each) for each in names.nested(leaf))]:
-        file = int(view.file_of[unit])
-        if not included[file]:
+        if not included[unit]:
             continue
         address = view.document(unit)
         symbol, kind = (nested.symbol, nested.kind) if nested else (address.symbol, address.kind)
@@ -129,7 +131,7 @@ def _named(pinned: PinnedSnapshot, wanted: Retrieval, name: str) -> list[_Declar
             nested=nested,
             exact=parts[-1] == leaf,
             owned=_owned(owners, parts[:-1], address.span.path),
-            share=float(share[int(view.marks[file])]),
+            share=float(share[int(view.unit_marks[unit])]),
             prototype=kind == "prototype",
             parts=len(parts),
             lines=min(span.end_line - span.start_line, _MOST_LINES),

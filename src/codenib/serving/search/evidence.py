@@ -68,7 +68,7 @@ def _file_evidence(view: LexicalView, file: int, score: float) -> Evidence:
     units = np.flatnonzero(view.file_of == file)
     first, last = view.document(int(units[0])), view.document(int(units[-1]))
     span = first.span.path, last.span.end_line
-    return file_result(span, first.language, score, first.marks)
+    return file_result(span, first.language, score, Mark(int(view.marks[file])))
 
 
 def file_result(span: tuple[str, int], language: str, score: float, marks: Mark) -> Evidence:

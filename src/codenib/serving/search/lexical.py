@@ -139,14 +139,14 @@ def base_scores(
     view: LexicalView, scores: Scores, *, tests: Tests = "lower", allowed: Array | None = None
 ) -> tuple[Array, Array]:
     """The value of every unit and of every file: units lean on their file, files on their units."""
-    included = included_files(view.marks, tests, allowed)
-    own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * included[view.file_of]
-    ranks = zip(BEST_UNITS, best_units(view, own, len(BEST_UNITS)), strict=True)
-    files = sum(decay * best for decay, best in ranks) + WHOLE_FILE * scores.files
+    included = included_marks(view.unit_marks, tests, None if allowed is None else allowed[view.file_of])
+    own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * included
+    whole = WHOLE_FILE * scores.files
     if tests == "lower":
-        factor = mark_factors()[view.marks]
-        files *= factor
-        own *= factor[view.file_of]
+        own *= mark_factors()[view.unit_marks]
+        whole *= mark_factors()[view.marks]
+    ranks = zip(BEST_UNITS, best_units(view, own, len(BEST_UNITS)), strict=True)
+    files = sum(decay * best for decay, best in ranks) + whole
     matched = np.flatnonzero(own)
     units = np.zeros(len(own))
     units[matched] = own[matched] + FILE_SHARE * files[view.file_of[matched]]
@@ -155,8 +155,8 @@ def base_scores(
     return units, files * matching
 
 
-def included_files(marks: Array, tests: Tests, allowed: Array | None) -> Array:
-    """A mask over files: those that are allowed and that `tests` does not exclude."""
+def included_marks(marks: Array, tests: Tests, allowed: Array | None) -> Array:
+    """A mask over units or files, given by their marks: the allowed ones that `tests` does not exclude."""
     if tests not in TESTS:
         raise InputError(
             f"unknown value {tests!r} for tests", hint=f"codenib search --tests {'|'.join(TESTS)}"

@@ -8,7 +8,7 @@ from codenib.core.answers import Evidence
 from codenib.core.embedding import Embedder
 from codenib.core.source import Mark
 from codenib.serving.search.evidence import RankedEvidence, Retrieval, file_result, mark_names
-from codenib.serving.search.lexical import SPREAD, included_files, mark_factors, places_in_file
+from codenib.serving.search.lexical import SPREAD, included_marks, mark_factors, places_in_file
 from codenib.serving.snapshots.pinned import PinnedSnapshot
 from codenib.views.dense.embed import checked
 from codenib.views.dense.store import CodeVectorStore, Nearest, best
@@ -22,12 +22,15 @@ def search_semantic(pinned: PinnedSnapshot, embedder: Embedder, wanted: Retrieva
     """Units or files by the nearness of their vectors. What the query does not point towards is no match."""
     view = pinned.dense
     vector = checked(embedder.embed_queries([wanted.query]), 1, embedder.identity)[0]
-    included = included_files(view.marks, wanted.tests, wanted.allowed(view.paths))
-    rows = None if included.all() else included[view.file_of]
+    allowed = wanted.allowed(view.paths)
+    included = included_marks(
+        view.unit_marks, wanted.tests, None if allowed is None else allowed[view.file_of]
+    )
+    rows = None if included.all() else included
     near = view.candidates(vector, max(_WIDER * wanted.k, _LEAST), rows)
     scores = near.scores
     if wanted.tests == "lower":
-        scores = scores * mark_factors().astype(np.float32)[view.marks][view.file_of[near.rows]]
+        scores = scores * mark_factors().astype(np.float32)[view.unit_marks[near.rows]]
     matching = scores > 0
     numbers, scores = near.rows[matching], scores[matching]
     if wanted.level == "file":

@@ -28,6 +28,7 @@ class DenseDocument:
     kind: str
     level: Level
     text: str
+    test: bool = False
 
     @property
     def digest(self) -> bytes:
@@ -77,6 +78,7 @@ def _unit_documents(path: str, rows: Sequence[UnitRow], lines: Sequence[str]) ->
             kind=row.kind,
             level=row.level,
             text="\n".join(parts),
+            test=row.test,
         )
 
 

@@ -24,7 +24,7 @@ from codenib.views.segments import Segment, read_segments
 ROW = np.dtype(
     [
         ("file", "<u4"), ("start", "<u4"), ("end", "<u4"),
-        ("symbol", "<u4"), ("kind", "<u4"), ("level", "<u4"), ("digest", "V32"),
+        ("symbol", "<u4"), ("kind", "<u4"), ("level", "<u4"), ("digest", "V32"), ("test", "u1"),
     ]
 )  # fmt: skip
 FILE = np.dtype([("lines", "<u4"), ("language", "<u4"), ("marks", "u1")])
@@ -39,6 +39,7 @@ class Address:
     symbol: str
     kind: str
     level: Level
+    test: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,9 @@ class FileEntry:
 
     @classmethod
     def of(cls, file: SourceFile, lines: int, language: str, documents: Sequence[DenseDocument]) -> FileEntry:
-        addresses = [Address(d.start_line, d.end_line, d.symbol, d.kind, d.level) for d in documents]
+        addresses = [
+            Address(d.start_line, d.end_line, d.symbol, d.kind, d.level, test=d.test) for d in documents
+        ]
         return cls(file, lines, language, addresses, [document.digest for document in documents])
 
 
@@ -73,6 +76,7 @@ def write_parts(folder: Path, name: str, entries: Sequence[FileEntry], vectors: 
             strings.number(a.kind),
             int(a.level),
             digest,
+            a.test,
         )
         for index, entry in enumerate(entries)
         for a, digest in zip(entry.addresses, entry.digests, strict=True)
@@ -117,6 +121,7 @@ class Parts:
             self.strings[int(stored["symbol"])],
             self.strings[int(stored["kind"])],
             Level(int(stored["level"])),
+            test=bool(stored["test"]),
         )
 
     def entry(self, file: int) -> tuple[FileEntry, Array]:

@@ -12,7 +12,7 @@ from codenib.units.languages import units_version
 from codenib.views.segments import FORMAT
 
 DOCUMENTS = "2"  # how a document is spelt, and which there are by default
-PARTS = "1"  # the files of a segment
+PARTS = "2"  # the files of a segment
 DEFAULT_EMBEDDER = "static"
 
 

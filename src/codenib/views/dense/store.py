@@ -164,7 +164,7 @@ class CodeVectorStore:
             kind=address.kind,
             symbol=address.symbol,
             language=self.language(file),
-            marks=Mark(int(self.marks[file])),
+            marks=Mark(int(self.unit_marks[number])),
         )
 
     def spans(self) -> Iterator[tuple[str, int]]:
@@ -197,6 +197,13 @@ class CodeVectorStore:
         """The marks of each file of `paths`."""
         stored = np.concatenate([np.zeros(0, np.uint8), *(parts.files["marks"] for parts in self._parts)])
         marks: NDArray[np.uint8] = stored[self._places]
+        return marks
+
+    @cached_property
+    def unit_marks(self) -> NDArray[np.uint8]:
+        """The marks of each row: those of its file and its own."""
+        tests = np.concatenate([np.zeros(0, np.uint8), *(parts.rows["test"] for parts in self._parts)])
+        marks: NDArray[np.uint8] = self.marks[self.file_of] | tests[self._stored] * np.uint8(Mark.TEST)
         return marks
 
     def lines(self, file: int) -> int:

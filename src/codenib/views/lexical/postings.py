@@ -11,13 +11,13 @@ import msgspec
 import numpy as np
 
 from codenib.core.protocols import Records
-from codenib.core.source import BlobUnits, Level, SourceFile, UnitRow
+from codenib.core.source import BlobUnits, Level, Mark, SourceFile, UnitRow
 from codenib.units.marks import marks_of
 from codenib.units.tokens import hashes_of, words_of
 from codenib.views.arrays import Array, StringTable, save_parts
 from codenib.views.lexical.derive import TermCounts, TermDeriver
 
-#: a leaf unit; `name` and `kind` are rows of the segment's string table
+#: a leaf unit; `name` and `kind` are rows of the segment's string table; `marks` are its file's and its own
 DOCUMENT = np.dtype(
     [
         ("file", "<u4"),
@@ -27,6 +27,7 @@ DOCUMENT = np.dtype(
         ("name", "<u4"),
         ("kind", "<u4"),
         ("level", "u1"),
+        ("marks", "u1"),
     ]
 )
 #: a declaration inside of a leaf: the leaf's document, its own lines, and rows of the string table
@@ -48,7 +49,8 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
     for index, (file, units, record) in enumerate(
         zip(files, records.units(files), records.fetch(TermDeriver.name, files), strict=True)
     ):
-        file_column[index] = (marks_of(file.path), strings.number(units.language), strings.number(units.skip))
+        marks = marks_of(file.path)
+        file_column[index] = (marks, strings.number(units.language), strings.number(units.skip))
         if not record:
             continue
         counts = TermCounts.decode(record)
@@ -63,6 +65,7 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
                 strings.number(row.symbol),
                 strings.number(row.kind),
                 row.level,
+                marks | Mark.TEST if row.test else marks,
             )
         documents.append(table)
         nested.append(_nested_rows(units, leaves, strings, at))

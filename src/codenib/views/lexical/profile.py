@@ -5,7 +5,7 @@ from __future__ import annotations
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.units.languages import units_version
 
-SCHEMA = "2"
+SCHEMA = "3"
 
 
 def lexical_profile() -> ArtifactProfile:

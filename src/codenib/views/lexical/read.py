@@ -94,6 +94,7 @@ class LexicalView:
         self.ends = self._gather("end", None)
         self.unit_count = int(self.live.sum())
         self.marks = np.concatenate([np.zeros(0, "u1"), *(data.files["marks"] for data in self.segments)])
+        self.unit_marks = self._gather("marks", None)
         lengths = np.where(self.live, self._gather("length", None), 0).astype(np.float64)
         self._file_lengths = np.bincount(self.file_of, lengths, len(live_files))
         self.file_count = int(np.count_nonzero(np.bincount(self.file_of, self.live, len(live_files))))
@@ -147,7 +148,7 @@ class LexicalView:
             kind=data.strings[int(row["kind"])],
             symbol=data.strings[int(row["name"])],
             language=data.strings[int(file["language"])],
-            marks=Mark(int(file["marks"])),
+            marks=Mark(int(row["marks"])),
         )
 
     def nested(self) -> Iterator[tuple[int, int, int, str, str]]:

@@ -81,7 +81,7 @@ def _file_facts(folder: Path) -> dict[str, _FileFacts]:
             facts[file.path] = _FileFacts(
                 file.digest,
                 _file_row(data.files[index], data.strings),
-                _spell(units, ("start", "end", "length", "level"), data.strings),
+                _spell(units, ("start", "end", "length", "level", "marks"), data.strings),
                 _spell(data.nested[first_nested:end_nested], ("start", "end"), data.strings),
                 term_of[rows].tobytes()
                 + (postings["doc"][rows] - first_unit[index]).astype("<u4").tobytes()

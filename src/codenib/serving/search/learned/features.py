@@ -200,7 +200,7 @@ class Features:
         put("mentions", self._mentions(numbers))
         put("lines", np.log1p(self._lines(numbers)))
         put("rest", view.levels[numbers] == Level.L1)
-        put("test", (view.marks[files] & int(Mark.TEST)) != 0)
+        put("test", (view.unit_marks[numbers] & int(Mark.TEST)) != 0)
         sizes = np.bincount(view.file_of, view.live, len(view.marks))
         put("units_in_file", np.log1p(sizes[files]))
         self._put_constants(put)
