@@ -57,4 +57,4 @@ def test_a_database_of_the_checkout_keeps_its_words(tmp_path: Path) -> None:
     row = {"directory": str(tmp_path), "file": "src/a.c", "command": 'cc -DNAME="a b" -Iinclude -c src/a.c'}
     [command] = commands_in([row, {**row, "command": "cc -DSECOND -c src/a.c"}], tmp_path)
     assert command.file == f"{tmp_path}/src/a.c"
-    assert command.arguments == ("cc", "-DNAME=a b", "-Iinclude", "-c", "src/a.c")
+    assert command.arguments == ("cc", "-DNAME=a b", "-Iinclude", "-c", f"{tmp_path}/src/a.c")

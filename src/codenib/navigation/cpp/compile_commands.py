@@ -10,9 +10,11 @@ import json
 import shlex
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+from codenib.navigation.cpp.flags import safe_arguments
 
 DATABASE = "compile_commands.json"
 _FOLDERS = (
@@ -46,18 +48,25 @@ def find_compilation_database(root: Path) -> Path | None:
     return next((place for place in places if place.is_file() and read_entries(place)), None)
 
 
-def commands_in(entries: Iterable[dict[str, Any]], root: Path) -> list[CompileCommand]:
+def commands_in(
+    entries: Iterable[dict[str, Any]], root: Path, built: Path | None = None
+) -> list[CompileCommand]:
     """The commands with paths in `root`, sorted; the first of a file counts, as it does for clangd.
 
     A database made for another folder is moved: what exists in `root` is taken from there, the rest
-    (generated headers) stays where it was.
+    (generated headers) stays where it was. Options pass only when they say how source is read; `built` is a
+    folder where we configured the build, whose headers an option may name too.
     """
-    parsed = [_parse(entry) for entry in entries]
-    move = _Move(_other_root(parsed, root), root)
+    parsed = [command for entry in entries if (command := _parse(entry)) is not None]
+    old = _other_root(parsed, root)
+    inside = [folder for folder in (root, old, built) if folder is not None]
+    move = _Move(old, root)
     commands: dict[str, CompileCommand] = {}
     for command in parsed:
         moved = move.command(command)
-        commands.setdefault(moved.file, moved)
+        if moved.file not in commands and not _is_special(moved.file):
+            arguments = safe_arguments(moved.arguments, moved.file, moved.directory, inside)
+            commands[moved.file] = replace(moved, arguments=arguments)
     return [commands[file] for file in sorted(commands)]
 
 
@@ -120,11 +129,24 @@ def _other_root(commands: Sequence[CompileCommand], root: Path) -> Path | None:
     return votes.most_common(1)[0][0] if votes else None
 
 
-def _parse(entry: dict[str, Any]) -> CompileCommand:
+def _parse(entry: dict[str, Any]) -> CompileCommand | None:
+    """One entry; None when its words cannot be told apart."""
     arguments = entry.get("arguments")
+    file, directory = str(entry["file"]), str(entry.get("directory", ""))
+    if "\0" in file + directory:
+        return None
     if not isinstance(arguments, list):
-        arguments = shlex.split(str(entry.get("command", "")))
-    return CompileCommand(str(entry["file"]), str(entry.get("directory", "")), tuple(map(str, arguments)))
+        try:
+            arguments = shlex.split(str(entry.get("command", "")))
+        except ValueError:
+            return None
+    return CompileCommand(file, directory, tuple(map(str, arguments)))
+
+
+def _is_special(file: str) -> bool:
+    """Whether it is a device, a pipe or a folder: reading one may never end."""
+    path = Path(file)
+    return path.exists() and not path.is_file()
 
 
 def _plain(path: str) -> str:

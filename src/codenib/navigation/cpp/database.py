@@ -101,7 +101,7 @@ def prepare_database(root: Path, out: Path, *, trusted: bool) -> list[CompileCom
                 hint=_TRUST,
             )
         database = configure(root, out)
-    commands = commands_in(read_entries(database), root)
+    commands = commands_in(read_entries(database), root, out)
     out.mkdir(parents=True, exist_ok=True)
     rows = [
         {"directory": command.directory, "file": command.file, "arguments": command.arguments}

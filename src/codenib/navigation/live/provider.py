@@ -20,8 +20,9 @@ from typing import TypeVar
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.engines.rpc import ServerDied, ServerSlow
+from codenib.navigation.live.preparation import prepare
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations
-from codenib.navigation.live.servers import Server, launch_of
+from codenib.navigation.live.servers import Launch, Server, launch_of
 from codenib.navigation.live.session import LanguageServerSession, LiveRequest, SyncEffect, Timeouts
 from codenib.navigation.live.worktree import Changes
 
@@ -251,11 +252,10 @@ class LiveProvider:
         folder = self._folder or Path(tempfile.mkdtemp(prefix="codenib-live-"))
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            places = {**self._borrowed(folder), **self._places}
             session = LanguageServerSession(
                 self.root,
                 self.server,
-                launch_of(self.server, self._command, places, trusted=self._trusted),
+                self._launch(folder),
                 folder,
                 times=self._times,
                 trusted=self._trusted,
@@ -285,16 +285,10 @@ class LiveProvider:
             self._remove(self._running_in)
         self._stopped.set()
 
-    def _borrowed(self, folder: Path) -> dict[str, str]:
-        """Copies of the files that the server writes beside, by the name of their place."""
-        places = {}
-        for place, names in self.server.borrows:
-            found = next((self.root / name for name in names if (self.root / name).is_file()), None)
-            if found is not None and place not in self._places:
-                (folder / place).mkdir(exist_ok=True)
-                shutil.copyfile(found, folder / place / found.name)
-                places[place] = str(folder / place)
-        return places
+    def _launch(self, folder: Path) -> Launch:
+        """How the server is started now: settings of the repository are looked at again each time."""
+        prepared = prepare(self.server, self.root, folder, self._places, trusted=self._trusted)
+        return launch_of(self.server, self._command, self._places, trusted=self._trusted, prepared=prepared)
 
     def _remove(self, folder: Path) -> None:
         if folder != self._folder:

@@ -38,8 +38,7 @@ class Server:
     it is closed.
     `nothing` matches error messages that mean "there is nothing at this position".
     `refuses` are names of files by which a repository could make it run programs: not without trust.
-    `borrows` are files of the repository, as (place, names), that the server gets as a copy of the first one
-    found, because it writes beside them; a change to one restarts it.
+    `restarts` are paths of files that it reads when it starts; a change to one restarts it.
     """
 
     group: str
@@ -64,7 +63,7 @@ class Server:
     lists: str = ""
     nothing: str = ""
     refuses: frozenset[str] = frozenset()
-    borrows: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    restarts: frozenset[str] = frozenset()
 
     def language_id(self, path: str) -> str | None:
         """The protocol's name of the file's language; None for a file that this server does not know."""
@@ -81,8 +80,18 @@ class Server:
 
     def starts_anew(self, path: str) -> bool:
         """Whether a change to this file makes the server start again."""
-        borrowed = any(path in names for _, names in self.borrows)
-        return borrowed or PurePosixPath(path).name in self.refuses
+        return path in self.restarts or PurePosixPath(path).name in self.refuses
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What a server gets on one repository: `places` for names in braces, `environment` over the row's."""
+
+    places: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+_UNPREPARED = Preparation()
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,13 +174,16 @@ CPP = Server(
         "--background-index",
         "--limit-references=0",
         "--limit-results=0",
+        "--clang-tidy=false",
+        # Its options come from the folder that `preparation` fills, never from the repository.
+        "--enable-config=false",
         "--compile-commands-dir={database}",
     ),
     language_ids={".c": "c", ".cu": "cuda", ".cuh": "cuda", **dict.fromkeys(_CPP, "cpp")},
-    project_files=frozenset({"compile_commands.json", "compile_flags.txt", ".clangd"}),
+    project_files=frozenset({"compile_commands.json"}),
     idle_grace_s=10.0,
     marker="backgroundIndexProgress",
-    borrows=(("database", ("compile_commands.json", "build/compile_commands.json")),),
+    restarts=frozenset({"compile_commands.json", "build/compile_commands.json"}),
     opens_changed=True,
     announces=True,
     idles=True,
@@ -185,10 +197,15 @@ def server_of(language: str) -> Server | None:
 
 
 def launch_of(
-    server: Server, command: tuple[str, ...], places: Mapping[str, str], *, trusted: bool
+    server: Server,
+    command: tuple[str, ...],
+    places: Mapping[str, str],
+    *,
+    trusted: bool,
+    prepared: Preparation = _UNPREPARED,
 ) -> Launch:
     """How to start `server` by `command`, with `places` for the names in braces."""
-    places = {"python": shutil.which("python3") or sys.executable, **places}
+    places = {"python": shutil.which("python3") or sys.executable, **prepared.places, **places}
     limits = (_NONE, _NONE) if trusted else (server.untrusted, server.untrusted_settings)
     options = _filled_options(_merged(server.options, limits[0]), places)
     settings = _filled_options(_merged(server.settings, limits[1]), places)
@@ -196,6 +213,7 @@ def launch_of(
         settings = {**settings, server.section: options}
     arguments = (_filled(argument, places) for argument in server.arguments)
     environment = {**server.environment, **({} if trusted else server.untrusted_environment)}
+    environment |= prepared.environment
     return Launch((*command, *filter(None, arguments)), options, settings, environment)
 
 

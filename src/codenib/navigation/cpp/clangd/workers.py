@@ -25,6 +25,7 @@ _OPTIONS = (
     "--limit-references=0",
     "--limit-results=0",
     "--clang-tidy=false",
+    "--enable-config=false",  # a .clangd file of the repository could add any option of the compiler
     "--pch-storage=memory",
     "--log=error",
     "-j=1",
