@@ -47,14 +47,12 @@ def test_nothing_of_the_repository_runs_without_trust() -> None:
     assert limited.options["cargo"] == {"buildScripts": {"enable": False}}
     assert limited.options["procMacro"] == {"enable": False}
     assert limited.settings["rust-analyzer"] == limited.options
-    assert limited.environment["RUSTC_WRAPPER"] == ""
     assert "python" in launch_of(PYTHON, ("x",), {}, trusted=False).settings
 
 
 def test_trust_lifts_the_limits() -> None:
     free = launch_of(RUST, ("x",), {}, trusted=True)
     assert free.options == RUST.options
-    assert "RUSTC_WRAPPER" not in free.environment
     assert "python" not in launch_of(PYTHON, ("x",), {}, trusted=True).settings
 
 

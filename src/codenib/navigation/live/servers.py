@@ -38,7 +38,7 @@ class Server:
     it is closed.
     `nothing` matches error messages that mean "there is nothing at this position".
     `refuses` are names of files by which a repository could make it run programs: not without trust.
-    `restarts` are paths of files that it reads when it starts; a change to one restarts it.
+    `restarts` are names of files that are read when it is started; a change to one restarts it.
     """
 
     group: str
@@ -53,7 +53,6 @@ class Server:
     untrusted: Options = field(default_factory=dict)
     untrusted_settings: Options = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
-    untrusted_environment: Mapping[str, str] = field(default_factory=dict)
     project_files: frozenset[str] = frozenset()
     idle_grace_s: float = 1.0
     marker: str = ""
@@ -71,7 +70,7 @@ class Server:
 
     def watches(self, name: str) -> bool:
         """Whether the server must hear of changes to a file of this name."""
-        known = name in self.project_files or name in self.refuses
+        known = name in self.project_files or name in self.refuses or name in self.restarts
         return known or PurePosixPath(name).suffix in self.language_ids
 
     def means_nothing(self, reason: str) -> bool:
@@ -80,7 +79,8 @@ class Server:
 
     def starts_anew(self, path: str) -> bool:
         """Whether a change to this file makes the server start again."""
-        return path in self.restarts or PurePosixPath(path).name in self.refuses
+        name = PurePosixPath(path).name
+        return name in self.restarts or name in self.refuses
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,10 +160,13 @@ RUST = Server(
     options={"checkOnSave": False},
     # Build scripts and procedural macros are code of the repository and of its dependencies.
     untrusted={"cargo": {"buildScripts": {"enable": False}}, "procMacro": {"enable": False}},
-    # What a repository's cargo configuration may name as the compiler, the environment overrules.
-    untrusted_environment={"RUSTC_WRAPPER": "", "RUSTC_WORKSPACE_WRAPPER": ""},
+    # The variables that overrule a repository's Cargo configuration come from `preparation`, which also reads
+    # these before each start.
+    restarts=frozenset(
+        {"config", "config.toml", "rust-project.json", "rust-toolchain", "rust-toolchain.toml"}
+    ),
     refuses=frozenset({"rust-analyzer.toml", ".rust-analyzer.toml"}),
-    project_files=frozenset({"Cargo.toml", "Cargo.lock", "rust-project.json"}),
+    project_files=frozenset({"Cargo.toml", "Cargo.lock"}),
     opens_changed=True,
 )
 CPP = Server(
@@ -183,7 +186,7 @@ CPP = Server(
     project_files=frozenset({"compile_commands.json"}),
     idle_grace_s=10.0,
     marker="backgroundIndexProgress",
-    restarts=frozenset({"compile_commands.json", "build/compile_commands.json"}),
+    restarts=frozenset({"compile_commands.json"}),
     opens_changed=True,
     announces=True,
     idles=True,
@@ -212,8 +215,7 @@ def launch_of(
     if server.section:
         settings = {**settings, server.section: options}
     arguments = (_filled(argument, places) for argument in server.arguments)
-    environment = {**server.environment, **({} if trusted else server.untrusted_environment)}
-    environment |= prepared.environment
+    environment = {**server.environment, **prepared.environment}
     return Launch((*command, *filter(None, arguments)), options, settings, environment)
 
 
