@@ -15,9 +15,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
+from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
 from codenib.snapshot import git
 from codenib.snapshot.blobs import BlobSource
+from codenib.snapshot.listing import is_plain
 from codenib.snapshot.repository import Repository
 
 _NEVER_LINKED = frozenset({".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"})
@@ -53,17 +55,19 @@ class Checkout:
         for path in self.files.keys() - files.keys():
             (self.root / path).unlink(missing_ok=True)
             self._prune((self.root / path).parent)
-        folders: set[Path] = set()
+        folders: set[Path] = {self.root}
         with closing(self._source.open()) as blobs:
             for path, data in zip(changed, blobs.read([files[path] for path in changed]), strict=True):
                 place = self.root / path
+                if not is_plain(path):
+                    raise StateError(
+                        f"{path!r} is not a path below a checkout", hint="codenib index --rebuild"
+                    )
                 if data is None:
                     place.unlink(missing_ok=True)
                     continue
-                if place.parent not in folders:
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    folders.add(place.parent)
-                place.write_bytes(data)
+                _own_folder(place.parent, folders)
+                _write(place, data)
         self.files = dict(files)
 
     def link(self, snapshot: SourceSnapshot) -> bool:
@@ -95,6 +99,26 @@ class Checkout:
             while folder != self.root:
                 folder.rmdir()
                 folder = folder.parent
+
+
+def _own_folder(folder: Path, real: set[Path]) -> None:
+    """Make a folder below those of `real`; a link to an ignored folder gives way, or we would write there."""
+    if folder in real:
+        return
+    _own_folder(folder.parent, real)
+    if folder.is_symlink():
+        folder.unlink()
+    folder.mkdir(exist_ok=True)
+    real.add(folder)
+
+
+def _write(place: Path, data: bytes) -> None:
+    """Write a file of our own: what is linked there stays as it is."""
+    if place.is_symlink():
+        place.unlink()
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(place, flags, 0o600), "wb") as file:
+        file.write(data)
 
 
 def ignored_paths(repository: Repository) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,6 +11,8 @@ SYMLINK = "symbolic link"
 SUBMODULE = "submodule"
 NOT_UTF8 = "path not UTF-8"
 NOT_CHECKED_OUT = "not checked out"
+UNSAFE_PATH = "path leads outside"
+SHADOWED = "below a file of the same name"
 
 _SPECIAL = {"120": SYMLINK, "160": SUBMODULE}
 
@@ -44,7 +47,7 @@ class WorktreeStatus:
 
     `head` has every path that may differ from HEAD, with its file digest there, or None. `changed` are paths
     to read from disk, each with the digests that git holds for it. `deleted` are gone from disk, `nested` are
-    untracked repositories, `not_utf8` are paths that no snapshot can hold.
+    untracked repositories, `unfit` are paths that no snapshot can hold, each with the reason.
     """
 
     commit: str | None = None
@@ -52,7 +55,22 @@ class WorktreeStatus:
     changed: dict[str, frozenset[str]] = field(default_factory=dict)
     deleted: set[str] = field(default_factory=set)
     nested: set[str] = field(default_factory=set)
-    not_utf8: set[str] = field(default_factory=set)
+    unfit: dict[str, str] = field(default_factory=dict)
+
+
+def is_plain(path: str) -> bool:
+    """Whether a name of a tree is a path below it, wherever it is written.
+
+    Git checks this when it checks out, not when it lists: a tree may have an entry `..`, one with a slash at
+    its start, or a `.git`, whose configuration would run programs.
+
+    >>> is_plain("a/b.py"), is_plain("../b"), is_plain("/etc/x"), is_plain("a/.GIT/config"), is_plain("a//b")
+    (True, False, False, False, False)
+    """
+    parts = path.split("/")
+    return not any(part in ("", ".", "..") or part.lower() in (".git", "git~1") for part in parts) and (
+        "\\" not in path or os.name != "nt"
+    )
 
 
 def parse_tree(out: bytes) -> Listing:
@@ -62,7 +80,24 @@ def parse_tree(out: bytes) -> Listing:
         facts, _, path = record.partition("\t")
         mode, _, digest = facts.split(" ")
         _enter(listing, mode, digest, path, good)
+    _drop_shadowed(listing)
     return listing
+
+
+def _drop_shadowed(listing: Listing) -> None:
+    """A broken tree may have a file and a folder of one name; no folder on disk holds both."""
+    shadowed = [
+        path for path in listing.files if any(above in listing.files for above in _folders_above(path))
+    ]
+    for path in shadowed:
+        listing.skip(path, SHADOWED)
+
+
+def _folders_above(path: str) -> Iterator[str]:
+    end = path.rfind("/")
+    while end > 0:
+        yield path[:end]
+        end = path.rfind("/", 0, end)
 
 
 def parse_index(out: bytes) -> tuple[Listing, dict[str, str]]:
@@ -124,8 +159,8 @@ class _Change:
 def _enter_change(status: WorktreeStatus, change: _Change, good: bool) -> None:
     if change.state == "D":
         status.deleted.add(change.path)
-    elif not good:
-        status.not_utf8.add(change.path)
+    elif not good or not is_plain(change.path):
+        status.unfit[change.path] = UNSAFE_PATH if good else NOT_UTF8
         return
     elif change.state != ".":
         status.changed[change.path] = frozenset(change.stored)
@@ -146,6 +181,8 @@ def parse_paths(out: bytes) -> Listing:
 
 def _enter(listing: Listing, mode: str, digest: str, path: str, good: bool) -> None:
     reason = _SPECIAL.get(mode[:3])
+    if not is_plain(path):
+        reason = UNSAFE_PATH
     if reason is None and good:
         listing.files[path] = digest
     else:

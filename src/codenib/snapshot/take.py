@@ -12,7 +12,6 @@ from codenib.snapshot.content import Digester, Folder
 from codenib.snapshot.ignore import IGNORE_FILE
 from codenib.snapshot.listing import (
     NOT_CHECKED_OUT,
-    NOT_UTF8,
     SUBMODULE,
     Listing,
     WorktreeStatus,
@@ -106,8 +105,8 @@ def _merge(
         listing.put(path, "")
     for path in status.nested:
         listing.skip(path, SUBMODULE)
-    for path in status.not_utf8:
-        listing.skip(path, NOT_UTF8)
+    for path, reason in status.unfit.items():
+        listing.skip(path, reason)
     return wanted, head
 
 
