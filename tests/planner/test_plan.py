@@ -26,7 +26,11 @@ def plan(route: str, capabilities: Collection[str], k: int, query: str = QUESTIO
 
 def test_auto_takes_the_lexical_route_and_says_why() -> None:
     chosen = plan("auto", {"ranked:lexical"}, 7)
-    assert (chosen.route, chosen.k_retrieve, chosen.reason) == (Route.LEXICAL, 7, "the only ranked view")
+    assert (chosen.route, chosen.k_retrieve, chosen.reason) == (
+        Route.LEXICAL,
+        7,
+        "no other ranked view is there",
+    )
 
 
 def test_auto_uses_both_ranked_views_when_both_are_fresh() -> None:
@@ -41,7 +45,7 @@ def test_hybrid_without_the_dense_view_names_the_command_that_builds_it() -> Non
 
 
 def test_an_explicit_route_is_honoured() -> None:
-    assert plan("lexical", {"ranked:lexical"}, 1).reason == "asked for"
+    assert plan("lexical", {"ranked:lexical"}, 1).reason == "it was asked for"
 
 
 def test_an_unknown_route_is_refused() -> None:
@@ -51,7 +55,7 @@ def test_an_unknown_route_is_refused() -> None:
 
 def test_the_semantic_route_is_honoured_or_refused_never_changed() -> None:
     assert plan("semantic", {"ranked:lexical", "ranked:semantic"}, 3).route is Route.SEMANTIC
-    assert plan("semantic", {"ranked:semantic"}, 3).reason == "asked for"
+    assert plan("semantic", {"ranked:semantic"}, 3).reason == "it was asked for"
     with pytest.raises(StateError, match="dense view") as caught:
         plan("semantic", {"ranked:lexical"}, 3)
     assert caught.value.hint == "codenib index --views dense"

@@ -41,6 +41,16 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
+class PlanStep:
+    """One operator of a plan: what it does, and how many milliseconds that should take."""
+
+    operator: str
+    words: str
+    expected_ms: float
+    measured: bool  # on this repository; else assumed
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotRef:
     """Which state of the repository an answer is for.
 

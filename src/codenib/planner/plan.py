@@ -7,7 +7,7 @@ refused, never changed; `auto` chooses, and says why.
 >>> ready = {"ranked:lexical", "ranked:semantic", "ranked:semantic:instant"}
 >>> request = SearchRequest("where are cookies parsed?")
 >>> make_plan(request, read_signals(request.query), ready).reason
-'a short question: words and vectors, weighted'
+'it is a short question'
 """
 
 from __future__ import annotations
@@ -135,7 +135,9 @@ def _routed(request: SearchRequest, signals: Signals, capabilities: Collection[s
             raise StateError(f"the {view} view is not available", hint=f"codenib index --views {view}")
     expansion = EXPANSIONS.get(route) if route is Route.STRUCTURAL or request.expand else None
     fusion = _fusion(request, signals) if route is Route.HYBRID else ""
-    return Plan(route, request.k, "asked for", expansion=expansion, fusion=fusion, budget=request.budget)
+    return Plan(
+        route, request.k, "it was asked for", expansion=expansion, fusion=fusion, budget=request.budget
+    )
 
 
 def _automatic(request: SearchRequest, signals: Signals, capabilities: Collection[str]) -> Plan:
@@ -148,12 +150,12 @@ def _automatic(request: SearchRequest, signals: Signals, capabilities: Collectio
         return Plan(Route.STRUCTURAL, request.k, reason, expansion=ONE_HOP, budget=request.budget)
     if not {_DENSE[1], f"{_DENSE[1]}:instant"} <= set(capabilities):
         if _fusion(request, signals) != "learned":
-            return Plan(Route.LEXICAL, request.k, "the only ranked view", budget=request.budget)
-        reason = "an issue's text, by the only ranked view and what it names, learned"
+            return Plan(Route.LEXICAL, request.k, "no other ranked view is there", budget=request.budget)
+        reason = "it is an issue's text and no other ranked view is there"
         return Plan(Route.LEXICAL, request.k, reason, fusion="learned", budget=request.budget)
     fusion = _fusion(request, signals)
     kind = "a short question" if signals.is_question else "an issue's text"
-    reason = f"{kind}: words and vectors, {fusion}"
+    reason = f"it is {kind}"
     return Plan(Route.HYBRID, request.k, reason, fusion=fusion, budget=request.budget)
 
 
@@ -189,8 +191,8 @@ def _by_cost(request: SearchRequest, signals: Signals, capabilities: Collection[
     yield named
     if request.route == "auto" and (named.route is not Route.LEXICAL or named.fusion):
         if named.fusion == "learned" and named.route is Route.HYBRID and request.fusion == "auto":
-            yield replace(named, fusion="weighted", reason="words and vectors, weighted")
-        yield Plan(Route.LEXICAL, request.k, "words alone", budget=request.budget)
+            yield replace(named, fusion="weighted", reason="a learned order costs more")
+        yield Plan(Route.LEXICAL, request.k, "all else costs more", budget=request.budget)
 
 
 def _estimated(plan: Plan, costs: Mapping[str, float]) -> Plan:

@@ -14,6 +14,8 @@ import pytest
 from tests.gitrepo import GitRepo
 
 import codenib
+from codenib.adapters.envelopes.envelope import Envelope
+from codenib.serving.doctor import Check
 
 FILES = {
     "src/session.py": (
@@ -48,11 +50,13 @@ def terminal(git_repo: Callable[..., GitRepo]) -> Terminal:
 
 def test_search_json_has_the_documented_shape(terminal: Terminal) -> None:
     answer = terminal.json("search", "save session", "-k", "1")
-    assert {"snapshot", "plan", "total", "truncated", "seconds", "results"} <= answer.keys()
+    assert list(answer) == [
+        "items", "total", "truncated", "snapshot", "freshness", "provider", "seconds", "plan", "coverage",
+    ]  # fmt: skip
     assert answer["snapshot"]["commit"] == terminal.repository.head()
     assert answer["plan"]["route"] == "lexical"
     assert answer["truncated"] is True
-    (first,) = answer["results"]
+    (first,) = answer["items"]
     assert {
         key: first[key] for key in ("path", "start_line", "end_line", "symbol", "kind", "level", "language")
     } == {
@@ -76,15 +80,16 @@ def test_the_same_question_gives_the_same_evidence_from_python_and_the_command_l
     with codenib.open(terminal.repository.path) as workspace:
         same = workspace.search("save session", route="lexical", tests="include")
         lines = workspace.regex(r"save_\w+")
-    assert answer["results"] == json.loads(msgspec.json.encode(same.items))
-    assert answer["snapshot"] == json.loads(msgspec.json.encode(same.snapshot))
-    assert terminal.json("regex", r"save_\w+")["results"] == json.loads(msgspec.json.encode(lines.items))
+    assert answer["items"] == json.loads(msgspec.json.encode(same.items))
+    assert answer["snapshot"]["id"] == same.snapshot.id
+    assert terminal.json("regex", r"save_\w+")["items"] == json.loads(msgspec.json.encode(lines.items))
 
 
 def test_a_fresh_repository_has_nothing_added(terminal: Terminal) -> None:
     terminal.run("index")
     status = terminal.json("status")
-    assert (status["fresh"], status["added"], status["changed"], status["removed"]) == (True, 0, 0, 0)
+    assert (status["freshness"]["state"], status["added"]) == ("fresh", 0)
+    assert (status["changed"], status["removed"]) == (0, 0)
     terminal.repository.commit({}, "empty")
     update = terminal.json("update")
     assert update["done"] == {"lexical": "reused", "trigram": "reused"}
@@ -112,8 +117,8 @@ def test_a_batch_answers_every_row_in_order(terminal: Terminal, tmp_path: Path) 
     terminal.run("search", "--batch", str(rows), "--out", str(out), "-k", "3")
     answers = [json.loads(line) for line in out.read_text().splitlines()]
     assert [answer["id"] for answer in answers] == ["a", 7]
-    assert answers[0]["results"][0]["symbol"] == "save_session"
-    assert answers[1]["results"][0]["symbol"] == "login"
+    assert answers[0]["items"][0]["symbol"] == "save_session"
+    assert answers[1]["items"][0]["symbol"] == "login"
 
 
 def test_a_bad_row_of_a_batch_is_named_and_nothing_is_written(terminal: Terminal, tmp_path: Path) -> None:
@@ -127,7 +132,7 @@ def test_a_bad_row_of_a_batch_is_named_and_nothing_is_written(terminal: Terminal
 
 def test_regex_finds_lines_with_columns(terminal: Terminal) -> None:
     answer = terminal.json("regex", r"save_\w+")
-    assert [(m["path"], m["line"], m["column"]) for m in answer["results"]] == [
+    assert [(m["path"], m["line"], m["column"]) for m in answer["items"]] == [
         ("src/login.py", 1, 20),
         ("src/login.py", 5, 4),
         ("src/session.py", 1, 4),
@@ -155,11 +160,11 @@ def test_read_prints_lines_of_the_snapshot(terminal: Terminal) -> None:
         terminal.run("read", "src/session.py:5-6").stdout
         == "5  def drop_session(store):\n6      store.clear()\n"
     )
-    assert terminal.json("read", "src/session.py:1")["text"] == "def save_session(store):"
+    assert terminal.json("read", "src/session.py:1")["items"][0]["text"] == "def save_session(store):"
 
 
 def test_units_are_listed(terminal: Terminal) -> None:
-    names = [unit["symbol"] for unit in terminal.json("units", "src/session.py")["units"]]
+    names = [unit["symbol"] for unit in terminal.json("units", "src/session.py")["items"]]
     assert names == ["", "save_session", "drop_session"]
 
 
@@ -170,19 +175,21 @@ def test_index_update_status_and_verify_agree(terminal: Terminal) -> None:
     assert (again["changed"], again["derived_blobs"]) == (False, 0)
     terminal.repository.write("src/logout.py", "def logout(user):\n    drop_session(user)\n")
     stale = terminal.json("status")
-    assert (stale["fresh"], stale["added"]) == (False, 1)
+    assert (stale["freshness"]["state"], stale["added"]) == ("stale", 1)
     update = terminal.json("update")
     assert update["done"] == {"lexical": "maintained", "trigram": "maintained"}
     assert update["derived_blobs"] == 1
-    assert terminal.json("verify")["differences"] == {"lexical": [], "trigram": []}
+    verified = terminal.json("verify")
+    assert (verified["clean"], verified["items"], verified["views"]) == (True, [], ["lexical", "trigram"])
 
 
 def test_gc_and_doctor_report(terminal: Terminal) -> None:
     terminal.run("index")
     assert terminal.json("gc")["size_bytes"] > 0
-    checks = {check["name"]: check["state"] for check in terminal.json("doctor")["checks"]}
+    examined = msgspec.convert(terminal.json("doctor"), Envelope[Check])
+    checks = {check.name: check.state for check in examined.items}
     assert checks["git"] == checks["grammars"] == checks["store"] == "ok"
-    assert terminal.json("search", "login")["refreshed"] == ""
+    assert terminal.json("search", "login")["freshness"] == {"state": "fresh", "refreshed": ""}
 
 
 @pytest.mark.parametrize(
@@ -228,4 +235,4 @@ def test_watch_publishes_what_changes(terminal: Terminal) -> None:
         assert second["files"]["added"] == 1
         assert process.wait(timeout=60) == 0
     answer = terminal.json("search", "freshly written", "--no-refresh")
-    assert answer["results"][0]["path"] == "src/fresh.py"
+    assert answer["items"][0]["path"] == "src/fresh.py"

@@ -23,7 +23,7 @@ async def check(client: Client, root: Path, names: dict[str, str]) -> None:
         lines = (root / path).read_text().split("\n")
         line = lines.index(f"def {name}(value):") + 1
         found = await client.call_tool("search", {"query": name, "k": 1})
-        best = facts_of(found)["places"][0]
+        best = facts_of(found)["items"][0]
         assert best["path"] == path, text_of(found)
         assert best["line"] <= line < best["end_line"]
         defined = await client.call_tool("definition", {"name": name})
@@ -31,7 +31,7 @@ async def check(client: Client, root: Path, names: dict[str, str]) -> None:
         read = await client.call_tool("read", {"path": path, "start": line, "end": line})
         assert text_of(read).endswith(f"\n{line} def {name}(value):")
         explored = await client.call_tool("explore", {"query": name, "max_tokens": 300})
-        shown = facts_of(explored)["places"][0]
+        shown = facts_of(explored)["items"][0]
         assert (shown["path"], shown["end_line"]) == (path, line + 1)
         assert f"{path}:{shown['line']}-{line + 1}\n" in text_of(explored)
         assert f"def {name}(value):\n    return value" in text_of(explored)

@@ -35,20 +35,20 @@ def test_search_explore_and_definition_agree(shop: GitRepo) -> None:
         where = [(place.path, place.line) for place in workspace.definition("convert").locations]
     assert len(expected) > 1
     assert len(packed) > 1
-    assert places(by_command(shop, "search", query, "-k", "5")["results"]) == expected
+    assert places(by_command(shop, "search", query, "-k", "5")["items"]) == expected
     found = by_command(shop, "explore", query, "--max-tokens", "2000")
-    assert places(found["blocks"]) == packed
-    defined = by_command(shop, "def", "convert")["locations"]
+    assert places(found["items"]) == packed
+    defined = by_command(shop, "def", "convert")["items"]
     assert [(row["path"], row["line"]) for row in defined] == where
     texts = {}
 
     async def ask(client: Client) -> None:
         searched = await client.call_tool("search", {"query": query, "k": 5})
-        assert places(facts_of(searched)["places"], "line") == expected
+        assert places(facts_of(searched)["items"], "line") == expected
         explored = await client.call_tool("explore", {"query": query, "max_tokens": 2000})
-        assert places(facts_of(explored)["places"], "line") == packed
+        assert places(facts_of(explored)["items"], "line") == packed
         seen = await client.call_tool("definition", {"name": "convert"})
-        assert [(row["path"], row["line"]) for row in facts_of(seen)["places"]] == where
+        assert [(row["path"], row["line"]) for row in facts_of(seen)["items"]] == where
         texts["search"] = text_of(searched)
 
     within(shop.path, ask)
@@ -58,4 +58,4 @@ def test_search_explore_and_definition_agree(shop: GitRepo) -> None:
         data = next(line for line in body.decode().split("\n") if line.startswith("data: {"))
         result = json.loads(data.removeprefix("data: "))["result"]
         assert result["content"][0]["text"] == texts["search"]
-        assert places(result["_meta"]["codenib/reply"]["places"], "line") == expected
+        assert places(result["_meta"]["codenib/reply"]["items"], "line") == expected

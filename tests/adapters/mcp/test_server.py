@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any, cast
 
+import msgspec
 import pytest
 from mcp.client.client import Client
 from mcp.shared.exceptions import MCPError
 from tests.adapters.mcp.clients import facts_of, text_of, within
 from tests.gitrepo import GitRepo
 
+from codenib.adapters.envelopes.envelope import Envelope
 from codenib.core.views import ViewKind
 from codenib.serving.context.tokens import count
 from codenib.serving.workspace import Workspace
@@ -92,12 +94,45 @@ def test_a_reply_says_its_snapshot_totals_provider_and_freshness_once(shop: GitR
         assert facts["snapshot"]["commit"] == shop.head()
         assert facts["snapshot"]["dirty"] is False
         assert facts["provider"] == "lexical"
-        assert facts["fresh"] is True
-        assert facts["total"] > facts["shown"] == 1
+        assert facts["freshness"]["state"] == "fresh"
+        assert facts["total"] > len(facts["items"]) == 1
         assert facts["truncated"] is True
         assert text_of(found).startswith(f"[1 of {facts['total']} units · lexical · {shop.head()[:7]}]")
 
     within(shop.path, ask)
+
+
+def test_every_tool_has_the_keys_of_the_envelope(shop: GitRepo) -> None:
+    calls: dict[str, dict[str, Any]] = {
+        "explore": {"query": "price"},
+        "search": {"query": "price"},
+        "search_regex": {"pattern": "def"},
+        "search_bm25": {"query": "price"},
+        "definition": {"name": "convert"},
+        "references": {"name": "convert"},
+        "read": {"path": "shop/cart.py"},
+        "status": {},
+        "dependencies": {"path": "shop/cart.py"},
+        "callers": {"name": "convert"},
+        "callees": {"name": "convert"},
+        "route": {"query": "price"},
+        "history": {"path": "shop/cart.py"},
+        "map": {},
+        "get_manifest": {},
+    }
+
+    async def ask(client: Client) -> None:
+        for tool, arguments in calls.items():
+            answer = await client.call_tool(tool, arguments)
+            assert not answer.is_error, text_of(answer)
+            facts = facts_of(answer)
+            envelope = {field.name: facts[field.name] for field in msgspec.structs.fields(Envelope)}
+            msgspec.convert(envelope, Envelope[Any])
+            assert facts["total"] >= len(facts["items"]), tool
+
+    with Workspace(shop.path) as workspace:
+        workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH, ViewKind.HISTORY])
+    within(shop.path, ask, all_tools=True)
 
 
 def test_structured_content_comes_when_asked_for_and_carries_no_source_text(shop: GitRepo) -> None:
@@ -110,7 +145,7 @@ def test_structured_content_comes_when_asked_for_and_carries_no_source_text(shop
             meta=cast("Any", {"codenib/structured": True}),
         )
         assert text_of(asked) == text_of(plain)
-        assert facts_of(asked)["places"][0]["path"].startswith("shop/")
+        assert facts_of(asked)["items"][0]["path"].startswith("shop/")
         assert "sum(convert(" in text_of(asked)
         assert "sum(convert(" not in json.dumps(asked.structured_content)
 

@@ -29,6 +29,11 @@ views_option = click.option(
 )
 
 
+#: A question of one or more words, with or without quotes; the command receives them as one text.
+query_words = click.argument(
+    "query", nargs=-1, metavar="QUERY...", callback=lambda context, parameter, words: " ".join(words)
+)
+
 _PLANNING = (
     click.option("--route", type=click.Choice(ROUTES), default="auto", show_default=True),
     click.option(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 import traceback
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -16,6 +18,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from codenib import __version__
+from codenib.adapters.envelopes.envelope import Freshness, SnapshotId, rounded
 from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
@@ -207,8 +210,10 @@ class _Handlers:
 def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
     """One tool call, in a thread. Whatever goes wrong is an answer: no call may end the server."""
     try:
+        started = time.perf_counter()
         with context.workspace(first=tool.navigates) as workspace:
-            return tool.run(Call(context, workspace, arguments))
+            reply = tool.run(Call(context, workspace, arguments))
+        return replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
     except CodenibError as error:
         return failure(_for_tools(error))
     except Exception as error:  # noqa: BLE001 - the one catch-all of the server, as main() has its own
@@ -233,8 +238,8 @@ def _status(context: ServerContext) -> dict[str, Any]:
         "repository": context.name,
         "state": context.state,
         "work": str(context.work),
-        "snapshot": {"id": report.snapshot, "commit": report.commit, "dirty": report.dirty},
-        "fresh": report.fresh,
+        "snapshot": SnapshotId(report.snapshot, report.commit, report.dirty),
+        "freshness": Freshness("fresh" if report.fresh else "stale" if report.indexed_snapshot else "absent"),
         "files": report.files,
         "skipped": report.skipped,
         "views": {kind: record.status for kind, record in report.views.items()},

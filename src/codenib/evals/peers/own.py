@@ -41,7 +41,7 @@ class Own:
         # A query that starts with a dash is not an option.
         words = ["search", "-k", str(k), "--route", self._route, "--", query]
         spent = self._run(checkout, state, words)
-        items = json.loads(spent.output)["results"]
+        items = json.loads(spent.output)["items"]
         blocks = [
             SourceBlock(each["path"], each["start_line"], each["end_line"], each["symbol"], each["level"])
             for each in items

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import TYPE_CHECKING
 
+from codenib.core.answers import SnapshotRef
 from codenib.core.errors import ProviderError, StateError
 from codenib.core.navigation import Location, Position
 from codenib.core.protocols import Progress
@@ -69,6 +70,7 @@ class Rates:
 class NavigationComparison:
     """What `compare-navigation` prints."""
 
+    snapshot: SnapshotRef
     positions: int
     groups: dict[str, int]
     backends: dict[str, str]
@@ -127,6 +129,7 @@ def compare(
     firsts = [each.path for each in _first_of_each_group(pinned, sample)]
     used = {resolved_group(pinned, path) or "": servers.require(path) for path in firsts}
     return NavigationComparison(
+        snapshot=pinned.ref,
         positions=len(sample),
         groups=dict(groups),
         backends={each.group: each.backend for each in pinned.graph.about.groups if each.group in groups},

@@ -38,6 +38,8 @@ def node_at(view: GraphView, position: Position) -> int:
             for key in view.list_at(int(column[occurrence])):
                 if key < view.count and not view.is_local(key):
                     return key
+    if view.file_number(position.path) is None:
+        raise InputError(f"the graph does not have {position.path}", hint=f"codenib read {position.path}")
     return enclosing_node(view, position)
 
 

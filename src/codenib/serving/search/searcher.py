@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from codenib.core.answers import Answer, Plan, Route
+from codenib.core.answers import Answer, Plan, PlanStep, Route, SnapshotRef
 from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest
 from codenib.core.views import ViewKind
 from codenib.planner.plan import make_plan
+from codenib.planner.words import sentence, steps_of
 from codenib.serving.search.paths import path_filter
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -31,11 +32,18 @@ RERANKER_PACKAGES = ("codenib_reranker", "onnxruntime", "tokenizers")
 
 @dataclass(frozen=True, slots=True)
 class PlanExplanation:
-    """A plan with what it was made from: the query's signals, and milliseconds as measured here."""
+    """A plan with what it was made from: the query's signals, and milliseconds as measured here.
+
+    `steps` are its operators in order, `words` the whole as a sentence.
+    """
 
     plan: Plan
     signals: Signals
     costs_ms: Mapping[str, float]
+    steps: tuple[PlanStep, ...]
+    words: str
+    snapshot: SnapshotRef
+    refreshed: str = ""
 
 
 class Searcher:
@@ -86,9 +94,19 @@ class Searcher:
 
     def explain(self, request: SearchRequest) -> PlanExplanation:
         """What `search` would do for a request, and why."""
-        pinned, _ = self._pin(request)
+        pinned, refreshed = self._pin(request)
         signals, plan = self._plan(request, pinned)
-        return PlanExplanation(plan, signals, self.costs.medians())
+        costs = self.costs.medians()
+        steps = steps_of(plan, costs)
+        return PlanExplanation(
+            plan=plan,
+            signals=signals,
+            costs_ms=costs,
+            steps=steps,
+            words=sentence(plan, steps),
+            snapshot=pinned.ref,
+            refreshed=refreshed,
+        )
 
     def regex(self, request: RegexRequest) -> RegexAnswer:
         """Lines that match a pattern, in path order."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
+from codenib.core.answers import SnapshotRef
 from codenib.core.errors import InputError
 from codenib.core.requests import IndexRequest
 from codenib.core.updates import Outcome
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 class AuditReport:
     """Which files an audit of the graph compared. `repaired`: some differed, so the graph was built again."""
 
-    snapshot: str
+    snapshot: SnapshotRef
     groups: tuple[GroupAudit, ...]
     repaired: bool
     seconds: float
@@ -104,6 +105,11 @@ class Maintenance:
         """Rebuild beside the maintained views (all by default); the differences by view, empty when equal."""
         return self._compiler.verify(self._compiler.take(at), views or self.snapshots.views_of_head())
 
+    def snapshot_of(self, at: str | None = None) -> SnapshotRef:
+        """The snapshot of a revision, or of the worktree as it is now."""
+        taken = self._compiler.take(at)
+        return SnapshotRef(taken.id, taken.commit, taken.dirty)
+
     def audit(self, *, sample: int = 24, seed: int | None = None, repair: bool = True) -> AuditReport:
         """Ask new engines for `sample` files of each group of the graph; built again where one differs."""
         started = time.perf_counter()
@@ -113,7 +119,8 @@ class Maintenance:
         repaired = repair and any(group.differing for group in groups)
         if repaired:
             self._compiler.renew(snapshot, ViewKind.GRAPH)
-        return AuditReport(snapshot.id, groups, repaired, time.perf_counter() - started)
+        ref = SnapshotRef(snapshot.id, snapshot.commit, snapshot.dirty)
+        return AuditReport(ref, groups, repaired, time.perf_counter() - started)
 
     def warm(self) -> None:
         """Start the engines of a fresh graph, so that the next edit finds them up."""

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner, Result
 from tests.gitrepo import GitRepo
@@ -13,6 +14,7 @@ from tests.runtime.conftest import ANSWER, FILES, ISSUE
 from tests.runtime.modelserver import Call, Says, Turn, serving
 
 from codenib.adapters.cli.main import cli
+from codenib.adapters.envelopes.runs import AgentReply, TraceReply
 from codenib.core.errors import CodenibError, InputError
 
 KEY = "sk-test-0123456789-secret"
@@ -63,15 +65,12 @@ def test_agent_prints_the_answer_its_places_tokens_and_cost(run: Run, which: str
 def test_agent_json_has_the_documented_shape(run: Run) -> None:
     done = run("agent", ISSUE, "--model", "test", "--json")
     answer = json.loads(done.stdout)
-    assert list(answer) == [
-        "answered", "summary", "locations", "unusable", "stop", "turns", "policy", "provider", "model",
-        "snapshot", "usage", "seconds", "warnings", "trace",
-    ]  # fmt: skip
+    msgspec.convert(answer, AgentReply)
     assert list(answer["usage"]) == [
         "prompt", "completion", "cached", "written", "invocations", "answer_format", "unreported", "seconds",
         "cost",
     ]  # fmt: skip
-    assert answer["locations"][0]["path"] == "shop/cart.py"
+    assert answer["items"][0]["path"] == "shop/cart.py"
     assert done.stderr == ""
 
 
@@ -128,7 +127,7 @@ def test_a_trace_is_shown_as_a_person_reads_it(run: Run, tmp_path: Path) -> None
     assert "You find the places" not in shown
     assert "You find the places" in run("trace", "show", file, "--full").stdout
     told = json.loads(run("trace", "show", file, "--json").stdout)
-    assert list(told) == ["run", "invocations", "usage", "events"]
+    msgspec.convert(told, TraceReply)
     assert (told["usage"]["prompt"], len(told["invocations"])) == (950, 3)
 
 
@@ -140,7 +139,7 @@ def test_a_trace_becomes_training_rows(run: Run, tmp_path: Path) -> None:
     done = run(
         "trace", "export", file, file, "--format", "openai", "--no-source", "--out", str(out), "--json"
     )
-    assert json.loads(done.stdout) == {"rows": 2, "traces": 2, "out": str(out)}
+    assert json.loads(done.stdout)["items"] == [{"file": str(out), "rows": 2, "traces": 2}]
     text = out.read_text()
     assert "[source removed]" in text
     assert "sum(item.price" not in text

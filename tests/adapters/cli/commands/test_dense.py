@@ -60,13 +60,14 @@ def test_index_search_status_update_and_verify_with_an_embedder_of_choice(
     assert "embedding 4/4" in done.stderr
     answer = terminal.json("search", "drop session", "--route", "semantic", "-k", "1")
     assert answer["plan"]["route"] == "semantic"
-    assert answer["results"][0]["symbol"] == "drop_session"
+    assert answer["items"][0]["symbol"] == "drop_session"
     report = terminal.run("status").stdout
     assert "#hashing [" in report
     assert endpoint in report
     terminal.repository.write("src/new.py", "def renew_session():\n    return 1\n")
     assert terminal.json("update")["done"] == {"lexical": "maintained", "dense": "maintained"}
-    assert terminal.json("verify") == {"clean": True, "differences": {"lexical": [], "dense": []}}
+    verified = terminal.json("verify")
+    assert (verified["clean"], sorted(verified["views"])) == (True, ["dense", "lexical"])
     assert "src/new.py" in terminal.run("search", "renew session", "--route", "semantic").stdout
 
 
@@ -105,7 +106,7 @@ def test_a_lexical_question_loads_no_faiss(terminal: Terminal) -> None:
 
 def test_the_embedded_model_answers_without_any_choice(terminal: Terminal) -> None:
     answer = terminal.json("search", "remove the session of a user", "--route", "semantic")
-    assert {item["symbol"] for item in answer["results"]} <= {"save_session", "drop_session", "login", ""}
+    assert {item["symbol"] for item in answer["items"]} <= {"save_session", "drop_session", "login", ""}
     assert terminal.json("verify")["clean"] is True
     assert "codenib-static" in terminal.run("status").stdout
 

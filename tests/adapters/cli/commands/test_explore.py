@@ -43,12 +43,8 @@ def test_explore_prints_the_pack(run: Callable[..., str]) -> None:
 
 def test_explore_json_has_the_documented_shape(run: Callable[..., str]) -> None:
     answer = json.loads(run("explore", "save a session", "--max-tokens", "300", "--json"))
-    assert list(answer) == [
-        "snapshot", "plan", "tokenizer", "tokens", "max_tokens", "total", "omitted", "coverage", "seconds",
-        "refreshed", "blocks", "related", "folders", "text",
-    ]  # fmt: skip
-    assert list(answer["blocks"][0]) == [
-        "path", "start_line", "end_line", "symbol", "kind", "text", "form", "tokens", "also", "seen",
+    assert list(answer["items"][0]) == [
+        "path", "start_line", "end_line", "symbol", "kind", "text", "form", "tokens", "also", "sent_before",
     ]  # fmt: skip
     assert answer["tokenizer"] == "cl100k_base"
     assert answer["tokens"] == count(answer["text"])
@@ -65,9 +61,5 @@ def test_a_ledger_file_carries_over_to_the_next_call(run: Callable[..., str], tm
 def test_map_prints_and_has_the_documented_shape(run: Callable[..., str]) -> None:
     assert "def save_session(store)" in run("map", "--query", "session")
     answer = json.loads(run("map", "--max-tokens", "100", "--json"))
-    assert list(answer) == [
-        "snapshot", "tokenizer", "tokens", "max_tokens", "ranked_by", "total", "omitted", "seconds",
-        "refreshed", "declarations", "text",
-    ]  # fmt: skip
-    assert list(answer["declarations"][0]) == ["path", "line", "symbol", "kind", "text", "importance"]
+    assert list(answer["items"][0]) == ["path", "line", "symbol", "kind", "text", "importance"]
     assert answer["tokens"] <= 100

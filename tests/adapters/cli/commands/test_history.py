@@ -41,24 +41,24 @@ def test_history_json_has_the_documented_shape(terminal: Terminal) -> None:
         0,
     )
     assert answer["snapshot"]["commit"] == terminal.repository.head()
-    (first,) = answer["results"]
+    (first,) = answer["items"]
     assert first["message"] == "Drop, not clear\n\nclear() kept the keys."
     assert first["lines"] == [[6, 6]]
-    assert first["time"].endswith("+00:00")
+    assert first["committed"].endswith("Z")
     with codenib.open(terminal.repository.path) as workspace:
         same = workspace.history("src/session.py", 5, 6, k=1)
     assert answer["together"] == json.loads(msgspec.json.encode(same.together))
-    assert [row["commit"] for row in answer["results"]] == [item.commit for item in same.items]
+    assert [row["commit"] for row in answer["items"]] == [item.commit for item in same.items]
 
 
 def test_history_at_a_revision_knows_nothing_later(terminal: Terminal) -> None:
     answer = terminal.json("history", "src/session.py", "--at", "HEAD~1")
-    assert [row["subject"] for row in answer["results"]] == ["Add sessions"]
+    assert [row["subject"] for row in answer["items"]] == ["Add sessions"]
 
 
 def test_history_is_a_view_like_the_others(terminal: Terminal) -> None:
     assert "2 commits" in terminal.run("index", "--views", "lexical,history").stdout
     terminal.repository.commit({"new.py": "x = 1\n"})
     assert terminal.json("update")["done"] == {"lexical": "maintained", "history": "maintained"}
-    assert terminal.json("verify")["differences"] == {"lexical": [], "history": []}
+    assert terminal.json("verify")["views"] == ["lexical", "history"]
     assert "not a file" in terminal.run("history", "none.py", code=2).stderr

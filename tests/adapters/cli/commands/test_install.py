@@ -104,7 +104,7 @@ def test_dry_run_and_print_change_nothing(own_user: Path) -> None:
     assert file.read_text() == CLAUDE
     assert not (own_user / ".codex").exists()
     rows = json.loads(run("install", "--client", "claude-code", "--dry-run", "--json").output)
-    assert rows["changed"][0]["file"] == str(file)
+    assert (rows["items"][0]["file"], rows["items"][0]["applied"]) == (str(file), False)
 
 
 @pytest.mark.parametrize("text", ["{", "[1]", '{"mcpServers": 5}', '{"a": 1} x', "nonsense"])

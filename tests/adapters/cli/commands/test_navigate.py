@@ -44,9 +44,9 @@ def engine() -> None:
 @pytest.mark.usefixtures("engine")
 def test_definitions_and_references_have_the_documented_shape(terminal: Terminal) -> None:
     answer = terminal.json("def", "shop/page.py:5:17", "--provider", "static")
-    assert {"snapshot", "provider", "granularity", "total", "locations"} <= answer.keys()
+    assert {"snapshot", "provider", "granularity", "total", "items"} <= answer.keys()
     assert (answer["provider"], answer["granularity"], answer["total"]) == ("static", "occurrence", 1)
-    assert answer["locations"] == [
+    assert answer["items"] == [
         {
             "path": "shop/cart.py",
             "line": 2,
@@ -57,7 +57,7 @@ def test_definitions_and_references_have_the_documented_shape(terminal: Terminal
         }
     ]
     answer = terminal.json("refs", "Cart.total")
-    assert [(each["path"], each["line"]) for each in answer["locations"]] == [
+    assert [(each["path"], each["line"]) for each in answer["items"]] == [
         ("shop/cart.py", 2),
         ("shop/page.py", 5),
     ]
@@ -70,14 +70,14 @@ def test_definitions_and_references_have_the_documented_shape(terminal: Terminal
 def test_the_graph_commands_answer_from_the_real_engine(terminal: Terminal, tmp_path: Path) -> None:
     terminal.run("index", "--views", "graph")
     callers = terminal.json("callers", "page")
-    assert [each["qualified"] for each in callers["symbols"] if each["depth"]] == ["front"]
+    assert [each["qualified"] for each in callers["items"]] == ["front"]
     callees = terminal.run("callees", "shop.page.page").stdout
     assert "Cart.total" in callees
     subtypes = terminal.json("deps", "Cart", "--subtypes")
-    assert [each["qualified"] for each in subtypes["symbols"] if each["depth"]] == ["GiftCart"]
+    assert [each["qualified"] for each in subtypes["items"]] == ["GiftCart"]
     assert "Cart.total" in terminal.run("path", "front", "Cart.total").stdout
     assert "shop/cart.py:1" in terminal.run("symbols", "cart").stdout
-    assert [each["qualified"] for each in terminal.json("outline", "shop/cart.py")["symbols"]] == [
+    assert [each["qualified"] for each in terminal.json("outline", "shop/cart.py")["items"]] == [
         "Cart",
         "Cart.total",
         "GiftCart",
@@ -95,7 +95,7 @@ def test_static_equals_live_at_every_sampled_name(terminal: Terminal) -> None:
     found = terminal.json("compare-navigation", "-n", "15")
     assert found["definitions"]["match_rate"] == found["references"]["match_rate"] == 1.0
     assert found["definitions"]["n"] > 5
-    assert found["mismatches"] == []
+    assert found["items"] == []
 
 
 @pytest.mark.usefixtures("engine")
@@ -103,7 +103,7 @@ def test_live_sees_an_edit_that_was_not_indexed(terminal: Terminal) -> None:
     terminal.repository.write("shop/page.py", "\n\n" + FILES["shop/page.py"])
     answer = terminal.json("def", "shop/page.py:7:17")
     assert answer["provider"] == "live"
-    assert [(each["path"], each["line"]) for each in answer["locations"]] == [("shop/cart.py", 2)]
+    assert [(each["path"], each["line"]) for each in answer["items"]] == [("shop/cart.py", 2)]
     assert "no fresh graph" in answer["note"]
 
 
@@ -114,7 +114,7 @@ def test_a_language_without_an_engine_is_answered_by_name(terminal: Terminal) ->
         "name",
         "unknown",
     )
-    assert [(each["path"], each["line"]) for each in answer["locations"]] == [("notes.rb", 1)]
+    assert [(each["path"], each["line"]) for each in answer["items"]] == [("notes.rb", 1)]
 
 
 @pytest.mark.parametrize(

@@ -25,7 +25,7 @@ def run(*args: str) -> str:
 
 def test_a_token_is_made_listed_and_revoked(git_repo: Callable[..., GitRepo]) -> None:
     repo = git_repo()
-    made = json.loads(run("token", "create", "laptop", "--repo", str(repo.path), "--json"))
+    made = json.loads(run("token", "create", "laptop", "--repo", str(repo.path), "--json"))["items"][0]
     assert made["repositories"] == [str(repo.path.resolve())]
     row = AccessTokens().find(made["token"])
     assert row is not None
@@ -36,7 +36,7 @@ def test_a_token_is_made_listed_and_revoked(git_repo: Callable[..., GitRepo]) ->
     assert made["token"] not in listed
     run("token", "revoke", "laptop")
     assert AccessTokens().find(made["token"]) is None
-    assert json.loads(run("token", "list", "--json")) == {"tokens": []}
+    assert json.loads(run("token", "list", "--json"))["items"] == []
 
 
 def test_serving_without_a_token_says_how_to_make_one(git_repo: Callable[..., GitRepo]) -> None:

@@ -22,7 +22,7 @@ def run(*args: str, path: str, code: int = 0) -> subprocess.CompletedProcess[str
 
 
 def test_every_tool_is_listed_with_what_installs_it(tmp_path: Path) -> None:
-    rows = json.loads(run("tools", "--json", path=str(tmp_path)).stdout)["tools"]
+    rows = json.loads(run("tools", "--json", path=str(tmp_path)).stdout)["items"]
     assert [row["name"] for row in rows] == [recipe.name for recipe in recipes()]
     gopls = next(row for row in rows if row["name"] == "gopls")
     assert (gopls["version"], gopls["install"]) == ("", "codenib tools install go")
@@ -32,7 +32,7 @@ def test_every_tool_is_listed_with_what_installs_it(tmp_path: Path) -> None:
 
 def test_a_failed_install_exits_with_4_and_says_why(tmp_path: Path) -> None:
     done = run("tools", "install", "gopls", "--json", path=str(tmp_path), code=4)
-    (row,) = json.loads(done.stdout)["tools"]
+    (row,) = json.loads(done.stdout)["items"]
     assert (row["name"], row["done"]) == ("gopls", "failed")
     assert "go is not on the path" in done.stderr
 

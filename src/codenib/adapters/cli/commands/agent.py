@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import Any
 
 import click
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import ProgressDisplay, print_json, say
+from codenib.adapters.envelopes.runs import agent_reply
 from codenib.core.errors import InputError
 from codenib.runtime.context.policies import POLICIES
 from codenib.runtime.providers.choose import open_model
-from codenib.runtime.providers.provider import Provider, Sampling
+from codenib.runtime.providers.provider import Sampling
 from codenib.runtime.providers.retries import RetryLimits
 from codenib.runtime.query import query
 from codenib.runtime.runner import TURN_CAP, AgentResult, RunSettings
@@ -138,32 +138,9 @@ def agent(
         finally:
             terminal.close()
     if json_output:
-        print_json(agent_json(result, policy, provider, trace_file))
+        print_json(agent_reply(result, policy, trace_file))
     else:
         _print_result(result, trace_file)
-
-
-def agent_json(
-    result: AgentResult, policy: str, provider: Provider, trace_file: str | None
-) -> dict[str, Any]:
-    """The documented shape of `agent --json`."""
-    run = result.trace.events[0].data
-    return {
-        "answered": result.answer is not None,
-        "summary": result.answer.summary if result.answer else "",
-        "locations": result.located.locations,
-        "unusable": result.located.unusable,
-        "stop": result.stop,
-        "turns": result.turns,
-        "policy": policy,
-        "provider": provider.name,
-        "model": provider.model,
-        "snapshot": run["snapshot"],
-        "usage": result.usage,
-        "seconds": result.seconds,
-        "warnings": result.warnings,
-        "trace": trace_file,
-    }
 
 
 def _print_result(result: AgentResult, trace_file: str | None) -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json
+from codenib.adapters.envelopes.envelope import whole
 from codenib.adapters.mcp.clients.checks import examine_mcp
 from codenib.serving.doctor import examine
 
@@ -17,9 +20,10 @@ _COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}
 @click.pass_obj
 def doctor(repository: str, json_output: bool) -> None:
     """Check Python, git, grammars, the store, optional tools and MCP. Exit 4 when something is broken."""
+    started = time.perf_counter()
     checks = [*examine(), *examine_mcp(repository)]
     if json_output:
-        print_json({"checks": checks})
+        print_json(whole(tuple(checks), "installation", time.perf_counter() - started))
     for check in () if json_output else checks:
         state = click.style(f"{check.state:<8}", fg=_COLOURS[check.state])
         click.echo(f"{state} {check.name:<15} {check.detail}")

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import click
 
-from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.options import (
+    as_json,
+    asked_snapshot,
+    at_revision,
+    no_refresh,
+    path_globs,
+    query_words,
+    shared,
+)
 from codenib.adapters.cli.output import opened, print_json, say
-from codenib.core.context import Block, ContextPack, RepoMap
+from codenib.adapters.envelopes.answers import explore_reply, map_reply
+from codenib.core.context import ContextPack, RepoMap
 from codenib.core.requests import ExploreRequest
 from codenib.serving.context.ledger import Ledger
 
 
 @click.command()
-@click.argument("query")
+@query_words
 @click.option("--max-tokens", default=4000, show_default=True, help="The budget; never exceeded.")
 @click.option(
     "--ledger",
@@ -48,7 +55,7 @@ def explore(
     if ledger is not None and ledger_file:
         ledger.save(Path(ledger_file))
     if json_output:
-        print_json(explore_json(pack))
+        print_json(explore_reply(pack))
         return
     click.echo(pack.text, nl=False)
     _remark(pack)
@@ -67,53 +74,10 @@ def map(
         drawn = workspace.explorer.map(query, max_tokens, asked_snapshot(at, no_refresh))
         progress.close()
     if json_output:
-        print_json(map_json(drawn))
+        print_json(map_reply(drawn))
         return
     click.echo(drawn.text, nl=False)
     _remark(drawn)
-
-
-def explore_json(pack: ContextPack) -> dict[str, Any]:
-    """The documented shape of `explore --json`."""
-    return {
-        "snapshot": pack.snapshot,
-        "plan": pack.plan,
-        "tokenizer": pack.tokenizer,
-        "tokens": pack.tokens,
-        "max_tokens": pack.max_tokens,
-        "total": pack.total,
-        "omitted": pack.omitted,
-        "coverage": pack.coverage,
-        "seconds": round(pack.seconds, 6),
-        "refreshed": pack.refreshed,
-        "blocks": [_block_json(block) for block in pack.blocks],
-        "related": pack.related,
-        "folders": pack.folders,
-        "text": pack.text,
-    }
-
-
-def _block_json(block: Block) -> dict[str, Any]:
-    fields = asdict(block)
-    fields["seen"] = fields.pop("sent_before")
-    return fields
-
-
-def map_json(drawn: RepoMap) -> dict[str, Any]:
-    """The documented shape of `map --json`."""
-    return {
-        "snapshot": drawn.snapshot,
-        "tokenizer": drawn.tokenizer,
-        "tokens": drawn.tokens,
-        "max_tokens": drawn.max_tokens,
-        "ranked_by": drawn.ranked_by,
-        "total": drawn.total,
-        "omitted": drawn.omitted,
-        "seconds": round(drawn.seconds, 6),
-        "refreshed": drawn.refreshed,
-        "declarations": drawn.declarations,
-        "text": drawn.text,
-    }
 
 
 def _remark(answer: ContextPack | RepoMap) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-from typing import Any
-
 import click
 
 from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, shared
 from codenib.adapters.cli.output import opened, print_json, say
+from codenib.adapters.envelopes.answers import history_reply
+from codenib.adapters.envelopes.envelope import utc
 from codenib.core.history import HistoryAnswer, Touch
 from codenib.core.requests import HistoryRequest
 from codenib.serving.navigation.positions import parse_place
@@ -35,38 +34,9 @@ def history(
         answer = workspace.navigator.history(request)
         progress.close()
     if json_output:
-        print_json(history_json(answer))
+        print_json(history_reply(answer))
     else:
         _print(answer, full)
-
-
-def history_json(answer: HistoryAnswer) -> dict[str, Any]:
-    """The documented shape of `history --json`."""
-    return {
-        "snapshot": answer.snapshot,
-        "path": answer.path,
-        "start_line": answer.start_line,
-        "end_line": answer.end_line,
-        "total": answer.total,
-        "truncated": answer.truncated,
-        "complete": answer.complete,
-        "uncommitted": answer.uncommitted,
-        "note": answer.note,
-        "commits": answer.commits,
-        "reachable": answer.reachable,
-        "seconds": round(answer.seconds, 6),
-        "refreshed": answer.refreshed,
-        "results": [
-            {
-                "commit": each.commit, "author": each.author, "time": _time(each.committed).isoformat(),
-                "authored": _time(each.authored).isoformat(),
-                "subject": each.subject, "message": each.message, "path": each.path,
-                "old_path": each.old_path, "lines": each.lines, "added": each.added, "removed": each.removed,
-            }
-            for each in answer.items
-        ],
-        "together": answer.together,
-    }  # fmt: skip
 
 
 def _print(answer: HistoryAnswer, full: bool) -> None:
@@ -75,7 +45,7 @@ def _print(answer: HistoryAnswer, full: bool) -> None:
     if answer.snapshot.stale:
         say("not refreshed: files may have changed since")
     for touch in answer.items:
-        day = _time(touch.committed).date().isoformat()
+        day = utc(touch.committed).date().isoformat()
         commit = click.style(touch.commit[:10], fg="yellow")
         click.echo(f"{commit}  {day}  {click.style(touch.author, fg='cyan')}  {_subject(touch)}")
         click.echo(click.style(f"            {_where(touch)}", dim=True))
@@ -109,7 +79,3 @@ def _where(touch: Touch) -> str:
     place = f"{touch.path}:{', '.join(spans)}{more}" if spans else touch.path
     renamed = f"  renamed from {touch.old_path}" if touch.old_path else ""
     return f"{place}  +{touch.added} −{touch.removed}{renamed}"
-
-
-def _time(seconds: int) -> datetime:
-    return datetime.fromtimestamp(seconds, UTC)

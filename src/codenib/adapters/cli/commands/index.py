@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
-from dataclasses import asdict
-from typing import Any
 
 import click
 
 from codenib.adapters.cli.explain import print_update
 from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
 from codenib.adapters.cli.output import human_size, opened, print_json
+from codenib.adapters.envelopes.upkeep import (
+    audit_reply,
+    collect_reply,
+    status_reply,
+    update_reply,
+    verify_reply,
+)
 from codenib.core.errors import InputError
 from codenib.core.updates import GraphUpdate, Outcome
 from codenib.core.views import Status, ViewKind
@@ -78,26 +84,6 @@ def update(repository: str, explain: bool, json_output: bool) -> None:
     _report(outcome, tuple(outcome.manifest.views), json_output, done if explain else _UNASKED)
 
 
-def outcome_json(outcome: Outcome) -> dict[str, Any]:
-    """The documented shape of `index --json` and `update --json`."""
-    manifest = outcome.manifest
-    return {
-        "snapshot": {"id": manifest.snapshot, "commit": manifest.commit, "dirty": manifest.dirty},
-        "changed": not outcome.nothing_to_do,
-        "done": outcome.views,
-        "files": {
-            "total": manifest.files,
-            "added": outcome.added,
-            "changed": outcome.changed,
-            "removed": outcome.removed,
-            "renamed": outcome.renamed,
-        },
-        "derived_blobs": outcome.derived,
-        "seconds": round(outcome.seconds, 6),
-        "views": manifest.views,
-    }
-
-
 _UNASKED = GraphUpdate("", "")  # no explanation was asked for
 
 
@@ -109,8 +95,7 @@ def _report(
 ) -> None:
     failed = [kind for kind in wanted if outcome.manifest.views[kind].status is Status.FAILED]
     if json_output:
-        told = {} if explained is _UNASKED else {"graph_update": explained}
-        print_json({**outcome_json(outcome), **told})
+        print_json(update_reply(outcome, None if explained is _UNASKED else explained))
     else:
         click.echo(describe_refresh(outcome) or "up to date")
         for kind in wanted:
@@ -134,10 +119,11 @@ def _report(
 @click.pass_obj
 def status(repository: str, json_output: bool) -> None:
     """Show which views exist, for which snapshot, how fresh, how large and how long they took."""
+    started = time.perf_counter()
     with Workspace(repository) as workspace:
         report = workspace.status()
     if json_output:
-        print_json(report)
+        print_json(status_reply(report, time.perf_counter() - started))
     else:
         _print_status(report)
 
@@ -205,12 +191,14 @@ def verify(repository: str, views: str | None, at: str | None, sample: int | Non
             raise InputError("a sample is of the worktree's graph", hint="codenib verify --sample 24")
         _verify_sample(repository, sample, json_output)
         return
+    started = time.perf_counter()
     with opened(repository, quiet=json_output) as (workspace, progress):
         found = workspace.verify(parse_views(views) if views else (), at=at)
+        verified = workspace.maintenance.snapshot_of(at)
         progress.close()
     clean = not any(found.values())
     if json_output:
-        print_json({"clean": clean, "differences": found})
+        print_json(verify_reply(found, verified, time.perf_counter() - started))
     for kind, differences in () if json_output else found.items():
         verdict = click.style("equal", fg="green") if not differences else click.style("differs", fg="red")
         click.echo(f"{kind}: {verdict}")
@@ -229,7 +217,7 @@ def _verify_sample(repository: str, sample: int, json_output: bool) -> None:
         report = workspace.maintenance.audit(sample=sample, repair=False)
         progress.close()
     if json_output:
-        print_json({"clean": report.clean, **asdict(report)})
+        print_json(audit_reply(report))
     for group in () if json_output else report.groups:
         verdict = click.style("equal", fg="green") if not group.differing else click.style("differ", fg="red")
         wrong = f"{len(group.differing)} of " if group.differing else ""
@@ -247,9 +235,10 @@ def _verify_sample(repository: str, sample: int, json_output: bool) -> None:
 @as_json
 def gc(keep: int, json_output: bool) -> None:
     """Drop old snapshots, and the artifacts, records and blobs that no kept snapshot reaches."""
+    started = time.perf_counter()
     report = collect_garbage(keep=keep)
     if json_output:
-        print_json(report)
+        print_json(collect_reply(report, time.perf_counter() - started))
         return
     click.echo(
         f"freed {human_size(report.freed_bytes)}: {report.artifacts} artifacts, {report.records:,} records, "

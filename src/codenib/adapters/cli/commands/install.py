@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
-from typing import Any
 
 import click
 
 from codenib.adapters.cli.options import as_json, shared
 from codenib.adapters.cli.output import print_json, say
+from codenib.adapters.envelopes.envelope import whole
+from codenib.adapters.envelopes.upkeep import EditItem, EntryItem
 from codenib.adapters.mcp.clients.edits import (
     ConfigEdit,
     clients_here,
@@ -55,8 +57,15 @@ def install(
     root = _root(repository, scope, agents_md)
     clients = [CLIENTS[name]] if name else clients_here(scope)
     if print_only:
-        for client in clients:
-            _print_entry(client, scope, root, more, json_output)
+        started = time.perf_counter()
+        entries = [_entry(client, scope, root, more) for client in clients]
+        if json_output:
+            print_json(whole(tuple(entries), "install", time.perf_counter() - started))
+            return
+        for client, entry in zip(clients, entries, strict=True):
+            say(f"{entry.client}: {entry.file}")
+            toml = client.form == "toml"
+            click.echo(client.toml(command_for(scope), more) if toml else json.dumps(entry.entry, indent=2))
         return
     edits = list(install_edits(clients, scope, root, more=more, agents_md=agents_md))
     _apply(edits, dry_run=dry_run, json_output=json_output, verb="added to")
@@ -82,12 +91,13 @@ def _root(repository: str, scope: Scope, agents_md: bool) -> Path:
 
 
 def _apply(edits: list[ConfigEdit], *, dry_run: bool, json_output: bool, verb: str) -> None:
+    started = time.perf_counter()
     real = [edit for edit in edits if edit.before != edit.after]
     for edit in real if not dry_run else ():
         edit.apply()
     if json_output:
-        rows = [{"file": str(edit.file), "diff": edit.diff()} for edit in real]
-        print_json({"changed": rows, "dry_run": dry_run})
+        items = tuple(EditItem(str(edit.file), edit.diff(), not dry_run) for edit in real)
+        print_json(whole(items, "install", time.perf_counter() - started))
         return
     for edit in real:
         click.echo(edit.diff() if dry_run else f"{SERVER} {verb} {edit.file}", nl=not dry_run)
@@ -97,13 +107,6 @@ def _apply(edits: list[ConfigEdit], *, dry_run: bool, json_output: bool, verb: s
         say("restart the client, or reload its MCP servers")
 
 
-def _print_entry(
-    client: McpClient, scope: Scope, root: Path, more: tuple[str, ...], json_output: bool
-) -> None:
-    command, file = command_for(scope), client.file(scope, root)
-    entry: dict[str, Any] = {client.key: {SERVER: client.entry(command, more)}}
-    if json_output:
-        print_json({"client": client.name, "file": str(file), "entry": entry})
-        return
-    say(f"{client.name}: {file}")
-    click.echo(client.toml(command, more) if client.form == "toml" else json.dumps(entry, indent=2))
+def _entry(client: McpClient, scope: Scope, root: Path, more: tuple[str, ...]) -> EntryItem:
+    entry = {client.key: {SERVER: client.entry(command_for(scope), more)}}
+    return EntryItem(client.name, str(client.file(scope, root)), entry)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -11,6 +12,12 @@ import click
 
 from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, path_globs, shared
 from codenib.adapters.cli.output import opened, print_json, say
+from codenib.adapters.envelopes.navigation import (
+    comparison_reply,
+    drawing_reply,
+    graph_reply,
+    navigation_reply,
+)
 from codenib.core.errors import InputError
 from codenib.core.requests import NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
@@ -85,39 +92,9 @@ def refs(
         _show(workspace, answer, json_output, "reference")
 
 
-def navigation_json(workspace: Workspace, answer: NavigationAnswer) -> dict[str, Any]:
-    """The documented shape of `def --json` and `refs --json`."""
-    return {
-        "snapshot": answer.snapshot,
-        "provider": answer.provider,
-        "backend": answer.backend,
-        "granularity": answer.granularity,
-        "completeness": answer.completeness,
-        "total": answer.total,
-        "truncated": answer.total > len(answer.locations),
-        "outside": answer.outside,
-        "asked": answer.asked,
-        "position": answer.position,
-        "seconds": round(answer.seconds, 6),
-        "refreshed": answer.refreshed,
-        "note": answer.note,
-        "locations": [
-            {
-                "path": place.path,
-                "line": place.line,
-                "column": place.column,
-                "end_line": place.end_line,
-                "end_column": place.end_column,
-                "text": text,
-            }
-            for place, text in zip(answer.locations, workspace.lines(answer), strict=True)
-        ],
-    }
-
-
 def _show(workspace: Workspace, answer: NavigationAnswer, json_output: bool, what: str) -> None:
     if json_output:
-        print_json(navigation_json(workspace, answer))
+        print_json(navigation_reply(answer, workspace.lines(answer)))
         return
     if answer.refreshed:
         say(answer.refreshed)
@@ -245,25 +222,9 @@ def outline(repository: str, file: str, at: str | None, no_refresh: bool, json_o
     _show_graph(answer, json_output, "outline")
 
 
-def graph_json(answer: GraphAnswer) -> dict[str, Any]:
-    """The documented shape of the graph commands' `--json`."""
-    return {
-        "snapshot": answer.snapshot,
-        "asked": answer.asked,
-        "total": answer.total,
-        "truncated": answer.truncated,
-        "backends": answer.backends,
-        "seconds": round(answer.seconds, 6),
-        "refreshed": answer.refreshed,
-        "note": answer.note,
-        "symbols": answer.symbols,
-        "edges": answer.edges,
-    }
-
-
 def _show_graph(answer: GraphAnswer, json_output: bool, which: str) -> None:
     if json_output:
-        print_json(graph_json(answer))
+        print_json(graph_reply(answer, around=which not in ("symbols", "outline", "path")))
         return
     if answer.refreshed:
         say(answer.refreshed)
@@ -319,11 +280,12 @@ def compare_navigation(
     repository: str, count: int, seed: int, paths: tuple[str, ...], json_output: bool
 ) -> None:
     """Ask the graph and the language servers at sampled positions and show where they differ."""
+    started = time.perf_counter()
     with opened(repository, quiet=json_output) as (workspace, progress):
         found = workspace.navigator.compare(n=count, seed=seed, paths=paths)
         progress.close()
     if json_output:
-        print_json(found)
+        print_json(comparison_reply(found, time.perf_counter() - started))
         return
     for mismatch in found.mismatches:
         head = click.style(mismatch.position, fg="cyan")
@@ -374,7 +336,7 @@ def graph(
         )
         progress.close()
     if json_output:
-        print_json({"dependents": graph_json(before), "dependencies": graph_json(after)})
+        print_json(drawing_reply(before, after))
     for file, drawn in ((svg_file, draw.svg), (html_file, draw.html)):
         if file:
             with click.open_file(file, "w", encoding="utf-8") as stream:

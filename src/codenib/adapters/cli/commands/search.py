@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,18 @@ from codenib.adapters.cli.options import (
     no_refresh,
     path_globs,
     planning,
+    query_words,
     shared,
 )
 from codenib.adapters.cli.output import numbered, opened, print_json, say
+from codenib.adapters.envelopes.answers import (
+    batch_reply,
+    plan_reply,
+    read_reply,
+    regex_reply,
+    search_reply,
+    units_reply,
+)
 from codenib.core.answers import Answer, Evidence, LineMatch, RegexAnswer
 from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest
@@ -30,7 +40,7 @@ _WIDEST = 160
 
 
 @click.command()
-@click.argument("query", required=False)
+@query_words
 @click.option("-k", default=10, show_default=True, help="How many results.")
 @planning
 @click.option("--level", type=click.Choice(["unit", "file"]), default="unit", show_default=True)
@@ -46,7 +56,7 @@ _WIDEST = 160
 @click.pass_obj
 def search(
     repository: str,
-    query: str | None,
+    query: str,
     request: SearchRequest,
     level: Any,
     tests: Any,
@@ -59,7 +69,7 @@ def search(
 
     Indexes the repository first when it never was, and updates the views when files changed.
     """
-    if (query is None) == (batch is None):
+    if bool(query) == (batch is not None):
         raise InputError("give a query, or --batch FILE", hint="codenib search 'parse config file'")
     with opened(repository, quiet=json_output) as (workspace, progress):
 
@@ -70,62 +80,46 @@ def search(
         if batch is not None:
             _run_batch(Path(batch), out, ask)
             return
-        answer = ask(query or "")
+        answer = ask(query)
         progress.close()
         if json_output:
-            print_json(search_json(answer))
+            print_json(search_reply(answer))
         else:
             _print_answer(workspace, answer, level)
 
 
 @click.command()
-@click.argument("query")
+@query_words
 @click.option("-k", default=10, show_default=True, help="How many results.")
 @planning
 @shared(at_revision, no_refresh, as_json)
 @click.pass_obj
 def plan(repository: str, query: str, request: SearchRequest, json_output: bool) -> None:
     """Show how `search` would answer QUERY: its signals, the plan, why, and what it should cost."""
+    started = time.perf_counter()
     with opened(repository, quiet=json_output) as (workspace, progress):
         explained = workspace.searcher.explain(replace(request, query=query))
         progress.close()
-    chosen, signals, costs = explained.plan, explained.signals, explained.costs_ms
     if json_output:
-        print_json({"plan": chosen, "letter": chosen.route.letter, "signals": signals, "costs_ms": costs})
+        print_json(plan_reply(explained, time.perf_counter() - started))
         return
+    chosen, signals = explained.plan, explained.signals
+    click.echo(explained.words)
+    for number, step in enumerate(explained.steps, 1):
+        how = "measured here" if step.measured else "assumed"
+        cost = click.style(f"about {step.expected_ms:g} ms, {how}", dim=True)
+        click.echo(f"  {number}. {step.words}  {cost}")
     click.echo(
-        f"route     {chosen.route.letter} {chosen.route}{f', {chosen.fusion}' if chosen.fusion else ''}"
+        click.style(f"  route {chosen.route.letter} ({chosen.route}), {chosen.k_retrieve} results", dim=True)
     )
-    click.echo(f"width     {chosen.k_retrieve} results")
-    click.echo(
-        f"reranker  {f'{chosen.reranker}, the first {chosen.k_rerank}' if chosen.reranker else 'none'}"
-    )
-    click.echo(f"expansion {chosen.expansion or 'none'}")
-    click.echo(f"because   {chosen.reason}")
-    click.echo(f"cost      about {chosen.estimate_ms:g} ms ({'measured here' if costs else 'assumed'})")
-    for name in ("identifiers", "dotted", "paths", "frames", "quoted", "errors", "structural"):
+    for name in ("identifiers", "dotted", "paths", "frames", "quoted", "errors"):
         value = getattr(signals, name)
         if value:
-            shown = value if not isinstance(value, tuple) else ", ".join(map(_signal, value[:6]))
-            click.echo(click.style(f"{name:<12}{shown}", dim=True))
+            click.echo(click.style(f"  {name}: {', '.join(map(_signal, value[:6]))}", dim=True))
 
 
 def _signal(value: Any) -> str:
     return value if isinstance(value, str) else f"{value.path}:{value.line} {value.function}".rstrip()
-
-
-def search_json(answer: Answer) -> dict[str, Any]:
-    """The documented shape of `search --json`."""
-    return {
-        "snapshot": answer.snapshot,
-        "plan": answer.plan,
-        "total": answer.total,
-        "truncated": answer.truncated,
-        "coverage": answer.coverage,
-        "seconds": round(answer.seconds, 6),
-        "refreshed": answer.refreshed,
-        "results": answer.items,
-    }
 
 
 def _run_batch(rows: Path, out: str, ask: Any) -> None:
@@ -138,13 +132,15 @@ def _run_batch(rows: Path, out: str, ask: Any) -> None:
     for number, line in enumerate(lines, 1):
         if line.strip():
             try:
-                questions.append(msgspec.json.decode(line, type=_Row))
+                row = msgspec.json.decode(line, type=_Row)
             except msgspec.DecodeError as error:
                 raise InputError(f"{rows}:{number}: {error}", hint='{"id": …, "query": …}') from error
+            if not row.query.strip():
+                raise InputError(f"{rows}:{number}: the query is empty", hint='{"id": …, "query": …}')
+            questions.append(row)
     with click.open_file(out, "w", encoding="utf-8", atomic=out != "-") as stream:
         for row in questions:
-            items = ask(row.query).items if row.query.strip() else ()
-            stream.write(msgspec.json.encode({"id": row.id, "results": items}).decode() + "\n")
+            stream.write(msgspec.json.encode(batch_reply(row.id, ask(row.query))).decode() + "\n")
     if out != "-":
         say(f"{len(questions)} answers in {out}")
 
@@ -226,28 +222,9 @@ def regex(
         answer = workspace.searcher.regex(request)
         progress.close()
     if json_output:
-        print_json(regex_json(answer))
+        print_json(regex_reply(answer))
     else:
         _print_matches(answer, context)
-
-
-def regex_json(answer: RegexAnswer) -> dict[str, Any]:
-    """The documented shape of `regex --json`."""
-    return {
-        "snapshot": answer.snapshot,
-        "provider": answer.provider,
-        "total": answer.total,
-        "files": answer.files,
-        "truncated": answer.truncated,
-        "complete": answer.complete,
-        "scanned_all": answer.scanned_all,
-        "candidates": answer.candidates,
-        "reason": answer.reason,
-        "coverage": answer.coverage,
-        "seconds": round(answer.seconds, 6),
-        "refreshed": answer.refreshed,
-        "results": answer.items,
-    }
 
 
 def _print_matches(answer: RegexAnswer, context: int) -> None:
@@ -288,11 +265,12 @@ def _marked(match: LineMatch) -> str:
 def read(repository: str, place: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Print a file of the snapshot, or lines START to END of it."""
     written = parse_place(place)
+    started = time.perf_counter()
     with opened(repository, quiet=json_output) as (workspace, progress):
         passage = workspace.reader.read(written.target, written.lines, asked_snapshot(at, no_refresh))
         progress.close()
     if json_output:
-        print_json(passage)
+        print_json(read_reply(passage, time.perf_counter() - started))
     else:
         click.echo("\n".join(numbered(passage.text, passage.language, passage.start_line)))
 
@@ -303,20 +281,15 @@ def read(repository: str, place: str, at: str | None, no_refresh: bool, json_out
 @click.pass_obj
 def units(repository: str, path: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """List the source units of a file: L0 the file, L1 scopes, L2 callables."""
+    started, snapshot = time.perf_counter(), asked_snapshot(at, no_refresh)
     with opened(repository, quiet=json_output) as (workspace, progress):
-        found = workspace.reader.units(path, asked_snapshot(at, no_refresh))
+        listed = workspace.reader.units(path, snapshot)
+        passage = workspace.reader.read(path, (None, None), snapshot)
         progress.close()
     if json_output:
-        rows = [
-            {
-                "path": unit.span.path, "start_line": unit.span.start_line, "end_line": unit.span.end_line,
-                "level": unit.level.name, "kind": unit.kind, "symbol": unit.symbol, "language": unit.language,
-            }
-            for unit in found
-        ]  # fmt: skip
-        print_json({"path": path, "units": rows})
+        print_json(units_reply(listed, passage, time.perf_counter() - started))
         return
-    for unit in found:
+    for unit in listed:
         lines = click.style(f"{unit.span.start_line:>6}-{unit.span.end_line:<6}", dim=True)
         indent = "  " * unit.level
         click.echo(f"{lines} {unit.level.name} {indent}{unit.kind} {click.style(unit.symbol, bold=True)}")

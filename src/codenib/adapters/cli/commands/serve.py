@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import click
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
+from codenib.adapters.envelopes.envelope import Envelope, utc, whole
+from codenib.adapters.envelopes.upkeep import TokenItem
 from codenib.core.errors import InputError
+
+if TYPE_CHECKING:
+    from codenib.adapters.mcp.transport.tokens import TokenRow
 
 _tools = click.option(
     "--tools",
@@ -106,7 +112,7 @@ def create(repository: str, name: str, repositories: tuple[str, ...], json_outpu
     roots = [path if path == EVERYTHING else str(repository_root(path)) for path in wanted]
     row, text = AccessTokens().create(name, roots)
     if json_output:
-        print_json({"id": row.id, "name": row.name, "repositories": row.repositories, "token": text})
+        print_json(_tokens([row], text))
         return
     click.echo(text)
     say(f"{row.name} ({row.id}) for {', '.join(row.repositories)}; it is not shown again")
@@ -120,11 +126,10 @@ def list_tokens(json_output: bool) -> None:
 
     rows = AccessTokens().rows()
     if json_output:
-        fields = ("id", "name", "repositories", "created")
-        print_json({"tokens": [{name: getattr(row, name) for name in fields} for row in rows]})
+        print_json(_tokens(rows))
         return
     for row in rows:
-        day = datetime.fromtimestamp(row.created, UTC).date()
+        day = utc(row.created).date()
         click.echo(f"{row.id}  {day}  {row.name}  {', '.join(row.repositories)}")
     if not rows:
         say("no tokens; codenib token create NAME --repo PATH")
@@ -139,6 +144,11 @@ def revoke(token_id: str, json_output: bool) -> None:
 
     row = AccessTokens().revoke(token_id)
     if json_output:
-        print_json({"id": row.id, "name": row.name})
+        print_json(_tokens([row]))
     else:
         click.echo(f"{row.name} ({row.id}) is revoked")
+
+
+def _tokens(rows: Sequence[TokenRow], text: str | None = None) -> Envelope[TokenItem]:
+    items = (TokenItem(row.id, row.name, row.repositories, utc(row.created), text) for row in rows)
+    return whole(tuple(items), "tokens", 0.0)

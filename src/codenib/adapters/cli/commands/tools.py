@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import click
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
+from codenib.adapters.envelopes.envelope import rounded, whole
+from codenib.adapters.envelopes.upkeep import InstalledTool
 from codenib.core.errors import ProviderError
 from codenib.serving.installation import InstallOutcome, ToolReport, install_tools, tool_reports
 
@@ -17,9 +21,10 @@ def tools(context: click.Context, json_output: bool) -> None:
     """List the outside tools: version, where from, what needs them, and how to install them."""
     if context.invoked_subcommand is not None:
         return
-    folder, reports = tool_reports()
+    started = time.perf_counter()
+    _, reports = tool_reports()
     if json_output:
-        print_json({"folder": str(folder), "tools": reports})
+        print_json(whole(tuple(reports), "toolbox", time.perf_counter() - started))
         return
     for report in reports:
         _print(report)
@@ -45,9 +50,10 @@ def _print(report: ToolReport) -> None:
 @as_json
 def install(names: tuple[str, ...], force: bool, json_output: bool) -> None:
     """Install pinned versions from PyPI, npm, the Go proxy and crates.io; no repository is touched."""
+    started = time.perf_counter()
     outcomes = install_tools(names, say, force=force)
     if json_output:
-        print_json({"tools": [_outcome_json(outcome) for outcome in outcomes]})
+        print_json(whole(tuple(map(_installed, outcomes)), "toolbox", time.perf_counter() - started))
     failed = [outcome for outcome in outcomes if outcome.done == "failed"]
     for outcome in failed:
         click.echo(f"{click.style('codenib:', fg='red')} {outcome.error}\n  try: {outcome.hint}", err=True)
@@ -55,12 +61,15 @@ def install(names: tuple[str, ...], force: bool, json_output: bool) -> None:
         raise click.exceptions.Exit(ProviderError.exit_code)
 
 
-def _outcome_json(outcome: InstallOutcome) -> dict[str, object]:
-    fields: dict[str, object] = {
-        "name": outcome.name,
-        "done": outcome.done,
-        "seconds": round(outcome.seconds, 3),
-    }
-    if tool := outcome.tool:
-        fields |= {"version": tool.version, "origin": tool.origin, "folder": str(tool.folder)}
-    return fields | ({"error": outcome.error, "hint": outcome.hint} if outcome.error else {})
+def _installed(outcome: InstallOutcome) -> InstalledTool:
+    tool = outcome.tool
+    return InstalledTool(
+        name=outcome.name,
+        done=outcome.done,
+        seconds=rounded(outcome.seconds),
+        version=tool.version if tool else "",
+        origin=tool.origin if tool else "",
+        folder=str(tool.folder) if tool else "",
+        error=outcome.error,
+        hint=outcome.hint,
+    )

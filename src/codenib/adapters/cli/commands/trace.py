@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,8 +11,10 @@ import msgspec
 
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
+from codenib.adapters.envelopes.envelope import whole
+from codenib.adapters.envelopes.runs import ExportItem, trace_reply
 from codenib.runtime.traces.export import FORMATS, export_rows
-from codenib.runtime.traces.trace import Event, invocations, read_trace, usage_of
+from codenib.runtime.traces.trace import Event, read_trace
 
 _SHOWN_LINES = 12
 _WIDEST = 200
@@ -30,7 +33,7 @@ def show(file: str, full: bool, json_output: bool) -> None:
     """Show a run: what was asked, what the model said and did, what it cost."""
     events = read_trace(file)
     if json_output:
-        print_json(trace_json(events))
+        print_json(trace_reply(events))
         return
     for event in events:
         for line in _lines(event, full):
@@ -54,6 +57,7 @@ def export(
     sft: a row for each model invocation, prompt and completion. openai: a row for each stretch of history, as
     OpenAI's fine-tuning takes it.
     """
+    started = time.perf_counter()
     traces = [read_trace(file) for file in files]
     rows = 0
     with click.open_file(out, "w", encoding="utf-8", atomic=out != "-") as stream:
@@ -65,19 +69,10 @@ def export(
                 rows += 1
     if out != "-":
         if json_output:
-            print_json({"rows": rows, "traces": len(traces), "out": out})
+            item = ExportItem(out, rows, len(traces))
+            print_json(whole((item,), "traces", time.perf_counter() - started))
         else:
             say(f"{rows} rows in {out}")
-
-
-def trace_json(events: Sequence[Event]) -> dict[str, Any]:
-    """The documented shape of `trace show --json`."""
-    return {
-        "run": events[0].data,
-        "invocations": list(invocations(events)),
-        "usage": usage_of(events),
-        "events": [event for event in events if event.kind not in ("run", "message")],
-    }
 
 
 def _answered(events: Sequence[Event]) -> bool:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-
 import click
 
-from codenib.adapters.cli.commands.index import outcome_json
 from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
+from codenib.adapters.envelopes.upkeep import audit_reply, update_reply
 from codenib.core.updates import Outcome
 from codenib.serving.snapshots.maintenance import AuditReport
 from codenib.serving.snapshots.status import describe_refresh
@@ -26,7 +24,7 @@ def watch(repository: str, once: bool, json_output: bool) -> None:
 
         def report(outcome: Outcome) -> None:
             if json_output:
-                print_json(outcome_json(outcome))
+                print_json(update_reply(outcome))
             else:
                 click.echo(describe_refresh(outcome) or "up to date")
 
@@ -34,7 +32,7 @@ def watch(repository: str, once: bool, json_output: bool) -> None:
             files = ", ".join(f"{group.checked:,} of {group.group}" for group in found.groups)
             verdict = "equal" if found.clean else "not all equal: the graph was made anew"
             if json_output:
-                print_json({"audit": {"clean": found.clean, **asdict(found)}})
+                print_json(audit_reply(found))
             else:
                 click.echo(f"audited the graph ({files}): {verdict}")
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
+from codenib.adapters.envelopes.envelope import utc
 from codenib.adapters.mcp.tools.replies import (
     ToolReply,
     counted,
@@ -25,10 +24,9 @@ def read(call: Call) -> ToolReply:
     facts = {
         **snapshot_facts(passage.snapshot),
         "provider": "snapshot",
-        "total": passage.lines,
-        "shown": len(lines),
-        "truncated": len(lines) < passage.lines,
-        "places": [{"path": passage.path, "line": passage.start_line, "end_line": passage.end_line}],
+        "total": 1,
+        "lines": passage.lines,
+        "items": [{"path": passage.path, "line": passage.start_line, "end_line": passage.end_line}],
     }
     return ToolReply(head, lines, facts, "raise max_tokens, or give start and end")
 
@@ -38,7 +36,8 @@ def history(call: Call) -> ToolReply:
     request = HistoryRequest(call["path"], call["start"], call["end"], call["k"])
     answer = call.workspace.navigator.history(request)
     entries = [
-        f"{touch.commit[:9]} {_day(touch.authored)} {touch.author}: {touch.subject}" for touch in answer.items
+        f"{touch.commit[:9]} {utc(touch.authored):%Y-%m-%d} {touch.author}: {touch.subject}"
+        for touch in answer.items
     ]
     if answer.together:
         entries.append("changes together with: " + ", ".join(each.path for each in answer.together))
@@ -50,15 +49,16 @@ def history(call: Call) -> ToolReply:
         **snapshot_facts(answer.snapshot, answer.refreshed),
         "provider": "git",
         "total": answer.total,
-        "shown": len(answer.items),
         "truncated": answer.truncated,
         "complete": answer.complete,
-        "places": [
-            {"commit": touch.commit, "path": touch.path, "lines": touch.lines} for touch in answer.items
+        "items": [
+            {
+                "commit": touch.commit,
+                "committed": utc(touch.committed),
+                "path": touch.path,
+                "lines": touch.lines,
+            }
+            for touch in answer.items
         ],
     }
     return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total)
-
-
-def _day(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d}"

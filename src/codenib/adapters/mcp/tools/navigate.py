@@ -84,8 +84,8 @@ def route(call: Call) -> ToolReply:
         **snapshot_facts(answer.snapshot, answer.refreshed),
         "total": answer.total,
         "provider": answer.how,
-        "shown": len(entries),
-        "places": [asdict(anchor) for anchor in answer.anchors],
+        "truncated": answer.total > len(entries),
+        "items": [asdict(anchor) for anchor in answer.anchors],
     }
     return ToolReply(head, entries, facts)
 
@@ -127,11 +127,10 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
         "completeness": answer.completeness,
         "asked": str(answer.position),
         "total": answer.total,
-        "shown": len(answer.locations),
         "outside": answer.outside,
         "truncated": answer.total > len(answer.locations),
         "note": answer.note,
-        "places": [
+        "items": [
             {"path": place.path, "line": place.line, "column": place.column + 1} for place in answer.locations
         ],
     }
@@ -161,10 +160,9 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
         "backends": dict(answer.backends),
         "asked": answer.asked,
         "total": total,
-        "shown": shown,
         "truncated": truncated,
         "note": answer.note,
-        "places": places,
+        "items": places,
     }
     return ToolReply(head, entries, facts, "raise max_tokens or k, or lower depth")
 

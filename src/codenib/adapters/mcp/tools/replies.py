@@ -14,6 +14,7 @@ from typing import Any
 
 import msgspec
 
+from codenib.adapters.envelopes.envelope import freshness_of, snapshot_id
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import CodenibError
 from codenib.serving.context.tokens import count
@@ -23,7 +24,7 @@ FACTS_KEY = "codenib/reply"
 STRUCTURED_KEY = "codenib/structured"
 LEAST_TOKENS = 50
 _WIDEST = 200  # characters of a source line in a list
-_LEAST_FACTS = ("total", "truncated")
+_LEAST_FACTS = ("items", "total", "truncated")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +63,10 @@ def render(reply: ToolReply, max_tokens: int, *, structured: bool) -> Rendered:
 
 
 def _within(facts: dict[str, Any], max_tokens: int) -> dict[str, Any]:
-    """Facts that leave room for text: without the places, which the text has too, or the totals alone."""
+    """Facts that leave room for text: without the items, which the text has too, or the totals alone."""
     if _cost(facts) > max_tokens // 2:
-        facts = {name: value for name, value in facts.items() if name not in ("places", "plan")}
+        facts = {name: value for name, value in facts.items() if name != "plan"}
+        facts |= {"items": [], "truncated": bool(facts.get("items")) or facts["truncated"]}
     if _cost(facts) > max_tokens:
         facts = {name: facts[name] for name in _LEAST_FACTS if name in facts}
     return facts
@@ -118,11 +120,7 @@ def failure(error: CodenibError) -> ToolReply:
 
 def snapshot_facts(ref: SnapshotRef, refreshed: str = "") -> dict[str, Any]:
     """Which state of the files an answer is for, and what was done to be up to it."""
-    return {
-        "snapshot": {"id": ref.id, "commit": ref.commit, "dirty": ref.dirty},
-        "fresh": not ref.stale,
-        "refreshed": refreshed,
-    }
+    return {"snapshot": snapshot_id(ref), "freshness": freshness_of(ref, refreshed)}
 
 
 def describe_snapshot(ref: SnapshotRef) -> str:

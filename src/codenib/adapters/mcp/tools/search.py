@@ -30,9 +30,8 @@ def explore(call: Call) -> ToolReply:
         "provider": str(pack.plan.route),
         "plan": pack.plan,
         "total": pack.total,
-        "shown": pack.total - pack.omitted,
         "truncated": pack.omitted > 0,
-        "places": [
+        "items": [
             {
                 "path": block.path,
                 "line": block.start_line,
@@ -79,8 +78,10 @@ def map(call: Call) -> ToolReply:
     facts = {
         **snapshot_facts(drawn.snapshot, drawn.refreshed),
         "provider": ", ".join(drawn.ranked_by),
+        "items": [
+            {"path": each.path, "line": each.line, "symbol": each.symbol} for each in drawn.declarations
+        ],
         "total": drawn.total,
-        "shown": len(drawn.declarations),
         "truncated": drawn.omitted > 0,
     }
     return ToolReply(head, [drawn.text.rstrip("\n")], facts)
@@ -128,10 +129,9 @@ def lines_reply(found: RegexAnswer) -> ToolReply:
         **snapshot_facts(found.snapshot, found.refreshed),
         "provider": found.provider,
         "total": found.total,
-        "shown": len(found.items),
         "truncated": found.truncated,
         "complete": found.complete,
-        "places": [{"path": match.path, "line": match.line} for match in found.items],
+        "items": [{"path": match.path, "line": match.line} for match in found.items],
     }
     return ToolReply(head, entries, facts, "raise max_tokens or k, or narrow paths", total=found.total)
 
@@ -142,9 +142,8 @@ def _search_facts(answer: Answer) -> dict[str, Any]:
         "provider": str(answer.plan.route),
         "plan": answer.plan,
         "total": answer.total,
-        "shown": len(answer.items),
         "truncated": answer.truncated,
-        "places": [
+        "items": [
             {
                 "path": item.path,
                 "line": item.start_line,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import msgspec
 
+from codenib.adapters.envelopes.envelope import Freshness, SnapshotId
 from codenib.adapters.mcp.tools.replies import ToolReply, head_line
 from codenib.adapters.mcp.tools.tool import Call
 from codenib.core.errors import InputError
@@ -27,13 +28,13 @@ def status(call: Call) -> ToolReply:
     if report.skipped:
         entries.append("not indexed: " + ", ".join(f"{often} {why}" for why, often in report.skipped.items()))
     facts = {
-        "snapshot": {"id": report.snapshot, "commit": report.commit, "dirty": report.dirty},
-        "fresh": report.fresh,
-        "provider": "status",
+        "items": [{"view": str(kind), "status": str(state)} for kind, state in views.items()],
+        "total": len(views),
+        "snapshot": SnapshotId(report.snapshot, report.commit, report.dirty),
+        "freshness": Freshness("fresh" if report.fresh else "stale" if report.indexed_snapshot else "absent"),
+        "provider": "store",
         "state": context.state,
         "files": report.files,
-        "views": {str(kind): str(state) for kind, state in views.items()},
-        "total": len(entries),
     }
     commit = (report.commit or report.snapshot)[:7]
     return ToolReply(head_line(context.name, f"{commit}{'+edits' if report.dirty else ''}"), entries, facts)
@@ -48,9 +49,10 @@ def get_manifest(call: Call) -> ToolReply:
     commit = (manifest.commit or manifest.snapshot)[:7]
     head = head_line(f"{len(rows)} views of {manifest.files:,} files", f"{commit}{'+edits' * manifest.dirty}")
     facts = {
-        "snapshot": {"id": manifest.snapshot, "commit": manifest.commit, "dirty": manifest.dirty},
-        "provider": "manifest",
+        "items": [{"view": str(kind), "status": str(each.status)} for kind, each in manifest.views.items()],
         "total": len(rows),
-        "shown": len(rows),
+        "snapshot": SnapshotId(manifest.snapshot, manifest.commit, manifest.dirty),
+        "freshness": Freshness("unchecked"),
+        "provider": "store",
     }
     return ToolReply(head, rows, facts)

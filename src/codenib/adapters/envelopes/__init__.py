@@ -1,0 +1,1 @@
+"""The JSON of every command and tool: answers in, one envelope out, published as a JSON schema."""

@@ -1,0 +1,181 @@
+"""Answers of navigation and of the graph in, their JSON values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+import msgspec
+
+from codenib.adapters.envelopes.envelope import Envelope, freshness_of, rounded, snapshot_id
+from codenib.core.navigation import Position
+from codenib.core.requests import NeighbourRelation
+from codenib.core.symbols import Completeness, Granularity, GraphAnswer, NavigationAnswer, Symbol, SymbolEdge
+from codenib.serving.navigation.compare import Mismatch, NavigationComparison, Rates
+
+
+class PlaceItem(msgspec.Struct, frozen=True):
+    """A range with the text of its first line. Lines are 1-based, columns 0-based, the end exclusive."""
+
+    path: str
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+    text: str
+
+
+class NavigationReply(Envelope[PlaceItem], kw_only=True, frozen=True):
+    """`def` and `refs`. `provider` is `static`, `live` or `syntactic`: by names alone."""
+
+    backend: str
+    granularity: Granularity
+    completeness: Completeness
+    outside: int
+    asked: str
+    position: Position
+    note: str
+
+
+class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
+    """`callers`, `callees`, `deps`, `path`, `symbols` and `outline`: symbols, and the edges between them.
+
+    `start` is the symbol whose neighbours `items` are. A walk that is `truncated` has at least `total`.
+    """
+
+    asked: str
+    start: Symbol | None
+    backends: Mapping[str, str]
+    edges: tuple[SymbolEdge, ...]
+    note: str
+
+
+class DrawnSymbol(msgspec.Struct, frozen=True):
+    """A symbol of a drawing: the asked one, or on which side of it this one stands."""
+
+    relation: Literal["asked", "dependents", "dependencies"]
+    symbol: Symbol
+
+
+class DrawingReply(Envelope[DrawnSymbol], kw_only=True, frozen=True):
+    """`graph`: both sides of a symbol."""
+
+    asked: str
+    backends: Mapping[str, str]
+    edges: tuple[SymbolEdge, ...]
+    note: str
+
+
+class ComparisonReply(Envelope[Mismatch], kw_only=True, frozen=True):
+    """`compare-navigation`: the positions where the graph and the servers differ."""
+
+    positions: int
+    groups: Mapping[str, int]
+    backends: Mapping[str, str]
+    servers: Mapping[str, str]
+    definitions: Rates
+    references: Rates
+    categories: Mapping[str, int]
+    warm_up_s: float
+
+
+def navigation_reply(answer: NavigationAnswer, texts: Sequence[str]) -> NavigationReply:
+    """The JSON of an answer whose locations have these lines of text."""
+    items = tuple(
+        PlaceItem(
+            path=place.path,
+            line=place.line,
+            column=place.column,
+            end_line=place.end_line,
+            end_column=place.end_column,
+            text=text,
+        )
+        for place, text in zip(answer.locations, texts, strict=True)
+    )
+    return NavigationReply(
+        items=items,
+        total=answer.total,
+        truncated=answer.total > len(items),
+        snapshot=snapshot_id(answer.snapshot),
+        freshness=freshness_of(answer.snapshot, answer.refreshed),
+        provider=answer.provider,
+        seconds=rounded(answer.seconds),
+        backend=answer.backend,
+        granularity=answer.granularity,
+        completeness=answer.completeness,
+        outside=answer.outside,
+        asked=answer.asked,
+        position=answer.position,
+        note=answer.note,
+    )
+
+
+def graph_reply(answer: GraphAnswer, *, around: bool = False) -> GraphReply:
+    """The JSON of a list of symbols, or of the neighbours `around` the first of them."""
+    return GraphReply(
+        items=tuple(each for each in answer.symbols if each.depth or not around),
+        total=answer.total,
+        truncated=answer.truncated,
+        snapshot=snapshot_id(answer.snapshot),
+        freshness=freshness_of(answer.snapshot, answer.refreshed),
+        provider=graph_provider(answer),
+        seconds=rounded(answer.seconds),
+        asked=answer.asked,
+        start=answer.symbols[0] if around else None,
+        backends=answer.backends,
+        edges=answer.edges,
+        note=answer.note,
+    )
+
+
+def graph_provider(answer: GraphAnswer) -> str:
+    """`static` where an engine resolved something of the graph, else names alone: `syntactic`."""
+    return "static" if answer.backends else "syntactic"
+
+
+def drawing_reply(dependents: GraphAnswer, dependencies: GraphAnswer) -> DrawingReply:
+    """Both sides of the symbol that is asked for, each symbol once on a side."""
+    sides: tuple[tuple[NeighbourRelation, GraphAnswer], ...] = (
+        ("dependents", dependents),
+        ("dependencies", dependencies),
+    )
+    asked = [DrawnSymbol("asked", each) for each in dependencies.symbols if not each.depth]
+    around = [
+        DrawnSymbol("dependents" if side == "dependents" else "dependencies", each)
+        for side, answer in sides
+        for each in answer.symbols
+        if each.depth
+    ]
+    return DrawingReply(
+        items=(*asked, *around),
+        total=len(asked) + dependents.total + dependencies.total,
+        truncated=dependents.truncated or dependencies.truncated,
+        snapshot=snapshot_id(dependencies.snapshot),
+        freshness=freshness_of(dependencies.snapshot, dependents.refreshed or dependencies.refreshed),
+        provider=graph_provider(dependencies),
+        seconds=rounded(dependents.seconds + dependencies.seconds),
+        asked=dependencies.asked,
+        backends=dependencies.backends,
+        edges=tuple(dict.fromkeys((*dependents.edges, *dependencies.edges))),
+        note=dependencies.note,
+    )
+
+
+def comparison_reply(compared: NavigationComparison, seconds: float) -> ComparisonReply:
+    return ComparisonReply(
+        items=compared.mismatches,
+        total=len(compared.mismatches),
+        truncated=False,
+        snapshot=snapshot_id(compared.snapshot),
+        freshness=freshness_of(compared.snapshot),
+        provider="static, live",
+        seconds=rounded(seconds),
+        positions=compared.positions,
+        groups=compared.groups,
+        backends=compared.backends,
+        servers=compared.servers,
+        definitions=compared.definitions,
+        references=compared.references,
+        categories=compared.categories,
+        warm_up_s=compared.warm_up_s,
+    )

@@ -1,0 +1,93 @@
+"""Every command with `--json`, and the type of what it prints; in, one JSON schema for the docs out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from codenib.adapters.envelopes.answers import (
+    BatchReply,
+    ExploreReply,
+    HistoryReply,
+    MapReply,
+    PlanReply,
+    ReadReply,
+    RegexReply,
+    SearchReply,
+    UnitsReply,
+)
+from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
+from codenib.adapters.envelopes.navigation import ComparisonReply, DrawingReply, GraphReply, NavigationReply
+from codenib.adapters.envelopes.runs import AgentReply, ExportItem, TraceReply
+from codenib.adapters.envelopes.upkeep import (
+    AuditReply,
+    CollectReply,
+    EditItem,
+    EntryItem,
+    InstalledTool,
+    StatusReply,
+    TokenItem,
+    UpdateReply,
+    VerifyReply,
+)
+from codenib.serving.doctor import Check
+from codenib.serving.installation import ToolReport
+
+#: command → what it prints with `--json`
+REPLIES: dict[str, Any] = {
+    "search": SearchReply,
+    "search --batch": BatchReply,
+    "explore": ExploreReply,
+    "map": MapReply,
+    "plan": PlanReply,
+    "regex": RegexReply,
+    "read": ReadReply,
+    "units": UnitsReply,
+    "history": HistoryReply,
+    "def": NavigationReply,
+    "refs": NavigationReply,
+    "callers": GraphReply,
+    "callees": GraphReply,
+    "deps": GraphReply,
+    "path": GraphReply,
+    "symbols": GraphReply,
+    "outline": GraphReply,
+    "graph": DrawingReply,
+    "compare-navigation": ComparisonReply,
+    "agent": AgentReply,
+    "trace show": TraceReply,
+    "trace export": Envelope[ExportItem],
+    "index": UpdateReply,
+    "import-scip": UpdateReply,
+    "update": UpdateReply,
+    "watch": UpdateReply | AuditReply,
+    "status": StatusReply,
+    "verify": VerifyReply,
+    "verify --sample": AuditReply,
+    "gc": CollectReply,
+    "tools": Envelope[ToolReport],
+    "tools install": Envelope[InstalledTool],
+    "install": Envelope[EditItem],
+    "install --print": Envelope[EntryItem],
+    "uninstall": Envelope[EditItem],
+    "token create": Envelope[TokenItem],
+    "token list": Envelope[TokenItem],
+    "token revoke": Envelope[TokenItem],
+    "doctor": Envelope[Check],
+    "error": ErrorReply,
+}
+
+
+def json_schema() -> dict[str, Any]:
+    """The published schema: a definition for each type, and which one each command prints."""
+    types = [kind for kind in REPLIES.values() if kind != REPLIES["watch"]]
+    references, definitions = msgspec.json.schema_components(types, ref_template="#/$defs/{name}")
+    commands = dict(zip((name for name in REPLIES if name != "watch"), references, strict=True))
+    commands["watch"] = {"anyOf": [commands["update"], commands["verify --sample"]]}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "What the commands of codenib print with --json",
+        "properties": {name: commands[name] for name in REPLIES},
+        "$defs": dict(sorted(definitions.items())),
+    }
