@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codenib.units.tokens import fold, hashes_of, term_hash, terms_of, words_of
+from codenib.units.tokens import fold, hashes_of, hyphenated, joined, term_hash, terms_of, words_of
 
 
 @pytest.mark.parametrize(
     ("word", "terms"),
     [
-        ("getUserName", ("get", "user", "nam", "getusername")),
+        ("getUserName", ("get", "user", "nam", "getusernam")),
         ("HTTPServer2", ("http", "server", "httpserver2")),
         ("__init__", ("init",)),
-        ("snake_case_word", ("snak", "cas", "word", "snake_case_word")),
+        ("snake_case_word", ("snak", "cas", "word", "snakecaseword")),
         ("utf8", ("utf", "utf8")),
         ("x", ()),
-        ("größe_über", ("größ", "über", "größe_über")),
+        ("größe_über", ("größ", "über", "größeüber")),
         ("404", ("404",)),
         ("1234567890", ()),
         ("a" * 65, ()),
@@ -26,6 +26,17 @@ from codenib.units.tokens import fold, hashes_of, term_hash, terms_of, words_of
 )
 def test_a_word_gives_its_parts_and_itself(word: str, terms: tuple[str, ...]) -> None:
     assert terms_of(word) == terms
+
+
+@pytest.mark.parametrize("family", [("skip_lists", "SkipList", "skiplist"), ("FileName", "filename")])
+def test_a_name_has_one_term_however_its_parts_are_joined(family: tuple[str, ...]) -> None:
+    assert len({terms_of(word)[-1] for word in family}) == 1
+
+
+def test_hyphens_join_words_of_which_one_says_nothing_alone() -> None:
+    text = '<p v-if="x"> sign-in; i = len-offset; a->b; --dry-run, x-1, up-to-date'
+    assert list(hyphenated(text)) == [("v", "if"), ("sign", "in")]
+    assert joined("v", "if") == terms_of("vIf")[-1]
 
 
 @pytest.mark.parametrize(

@@ -1,23 +1,31 @@
 """The code tokenizer: text in, terms out. Both sides of the lexical view speak its terms.
 
 A word is a run of letters, digits and underscores. Its terms are its parts (snake_case, camelCase and
-digit boundaries, lower-cased, inflections folded) and, where there is more than one part, the whole word.
+digit boundaries, lower-cased, inflections folded) and, where there is more than one part, the whole word,
+without underscores: `skip_list`, `SkipList` and `skiplist` share a term.
 
 >>> terms_of("HTTPServer")
 ('http', 'server', 'httpserver')
 >>> terms_of("get_querysets")
-('get', 'queryset', 'get_querysets')
+('get', 'queryset', 'getqueryset')
 """
 
 from __future__ import annotations
 
 import hashlib
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+")
 _PART_BEYOND_ASCII = re.compile(r"[^\W\d_]+|\d+")
+_AFTER_HYPHEN = re.compile(
+    r"-([A-Za-z]+)(?![\w-])"
+)  # begins with a literal, so that few places are looked at
+_BEFORE_HYPHEN = re.compile(r"(?<![\w-])[A-Za-z]+\Z")
+_LONGEST_BEFORE = 20
+_SHORT = 2
 _LONGEST_WORD = 64  # longer runs are data (base64, hashes), and no query names them
 _LONGEST_NUMBER = 5
 _VOWELS = frozenset("aeiouy")
@@ -34,8 +42,26 @@ def terms_of(word: str) -> tuple[str, ...]:
     parts = (_PART if word.isascii() else _PART_BEYOND_ASCII).findall(word)
     terms = [fold(part.lower()) for part in parts if _is_term(part)]
     if len(parts) > 1:
-        terms.append(word.strip("_").lower())
+        terms.append(fold("".join(parts).lower()))
     return tuple(terms)
+
+
+def joined(first: str, second: str) -> str:
+    """The term of two words written as one.
+
+    >>> joined("Skip", "lists"), joined("v", "if")
+    ('skiplist', 'vif')
+    """
+    return fold(f"{first}{second}".lower())
+
+
+def hyphenated(text: str) -> Iterator[tuple[str, str]]:
+    """Two words with a hyphen between them, one of which says nothing alone: `v-if`, `sign-in`, `e-mail`."""
+    for match in _AFTER_HYPHEN.finditer(text):
+        at = match.start()
+        before = _BEFORE_HYPHEN.search(text, max(0, at - _LONGEST_BEFORE), at)
+        if before and (len(before[0]) <= _SHORT or len(match[1]) <= _SHORT):
+            yield before[0], match[1]
 
 
 def fold(term: str) -> str:

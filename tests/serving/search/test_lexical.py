@@ -60,3 +60,27 @@ def test_tests_inside_of_a_source_file_are_lowered_and_can_be_excluded(
         assert [(item.path, item.marks) for item in files] == [("src/parse.rs", ())]
         named = workspace.search("parse_header_parse_header", route=route).items
         assert named[0].symbol == "tests.parse_header_parse_header"
+
+
+@pytest.mark.parametrize(
+    ("query", "symbol"),
+    [
+        ("who is signed in", "sign_in"),
+        ("skip list", "skiplist"),
+        ("v-if", "compileBranch"),
+        ("skip_list", "skiplist"),
+    ],
+)
+def test_words_meet_names_that_write_them_as_one(
+    git_repo: Callable[..., GitRepo], query: str, symbol: str
+) -> None:
+    repository = git_repo("words")
+    repository.commit(
+        {
+            "a.js": "function sign_in() {\n  open();\n}\n\n"
+            "function sign(signed) {\n  return signed.signing;\n}\n\n"
+            "function skiplist() {\n  list();\n}\n\nfunction compileBranch() {\n  // v-if\n}\n",
+        }
+    )
+    with Workspace(repository.path) as workspace:
+        assert workspace.search(query, route="lexical").items[0].symbol == symbol

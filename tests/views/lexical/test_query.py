@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -19,7 +20,27 @@ def test_stop_words_are_left_out_unless_there_is_nothing_else() -> None:
 
 def test_identifiers_weigh_more_than_words() -> None:
     found = weights("the parser calls read_config when asked")
-    assert found["read_config"] > found["parser"]
+    assert found["readconfig"] > found["parser"]
+
+
+@pytest.mark.parametrize(
+    ("question", "term"),
+    [
+        ("insert into the skip list", "skiplist"),
+        ("where is v-if compiled", "vif"),
+        ("go-to definition", "goto"),
+        ("who is signed in", "signin"),
+        ("users that are logged in", "loggedin"),
+        ("the C++ parser", "cpp"),
+    ],
+)
+def test_neighbouring_words_are_asked_for_as_one_word_too(question: str, term: str) -> None:
+    assert term in weights(question)
+
+
+def test_words_are_joined_neither_over_stop_words_nor_in_an_issue() -> None:
+    assert set(weights("list of the sessions for a view")) == {"list", "session", "view"}
+    assert "skiplist" not in weights("Skip list\n\nThe skip list fails.")
 
 
 def test_the_title_weighs_more_than_the_body() -> None:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from codenib.core.source import BlobUnits, UnitRow
 from codenib.units.languages import units_version
-from codenib.units.tokens import hashes_of, words_of
+from codenib.units.tokens import hashes_of, hyphenated, joined, term_hash, words_of
 
 FORMAT = "1"
 
@@ -94,4 +94,7 @@ def _count(text: str) -> dict[int, int]:
     for word, times in Counter(words_of(text)).items():
         for term in hashes_of(word):
             counts[term] = counts.get(term, 0) + times
+    for pair in hyphenated(text):
+        term = term_hash(joined(*pair))
+        counts[term] = counts.get(term, 0) + 1
     return counts

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterator
 
-from codenib.units.tokens import fold, spelling, terms_of
+from codenib.units.tokens import fold, joined, spelling, terms_of
 from codenib.views.lexical.read import Term
 
 # Chosen on the 233 development rows; each moved File or Symbol Recall@10 by one to two points, and values
@@ -14,6 +14,10 @@ from codenib.views.lexical.read import Term
 TITLE_BOOST = 3.0  # the first line of an issue says what it is about
 IDENTIFIER_BOOST = 2.0  # words that can only be code: snake_case, camelCase, dotted or quoted names
 CODE_BLOCK = 0.7  # fenced logs and listings hold many words that are only there
+# Two neighbouring words of a question that the source writes as one. On one half of semble's benchmark (279
+# questions of 14 repositories, NDCG@10 by words alone): .779 at 0, .783 at 0.3, .782 at 0.5, .779 at 1; with
+# vectors .848, .849, .847, .847.
+COMPOUND = 0.3
 REPEATED = 0.5  # how much a repetition adds, in logarithms
 MAX_TERMS = 256
 
@@ -30,6 +34,13 @@ _IDENTIFIER = re.compile(
     r"\w*[a-z0-9][A-Z]\w*|\w*[A-Z]{2,}[a-z]\w*|\w+_\w+|(?<=\.)[A-Za-z_]\w+|[A-Za-z_]\w+(?=\()"
 )
 _WORD = re.compile(r"\w+")
+_PAIR = re.compile(r"(?<![\w-])(?=([A-Za-z]+)([ -])([A-Za-z]+)(?![\w]))")
+# "sign in" is `signIn`, not `sign`
+_PARTICLES = frozenset(["back", "down", "in", "off", "on", "out", "over", "up"])
+_SHORTEST = 3
+# Names of languages whose letters say nothing alone.
+_LANGUAGES = {"c++": "cpp", "c#": "csharp", "f#": "fsharp"}
+_LANGUAGE = re.compile(r"(?<!\w)(?:c\+\+|[cf]#)(?!\w)", re.I)
 
 _STOP_WORDS = """
   a about above after again all also am an and any are as at be because been before being below between both
@@ -64,6 +75,11 @@ def query_terms(text: str) -> list[Term]:
                     counts[term] = counts.get(term, 0) + 1
                     spelt.setdefault(term, spelling(word, term))
                     weights[term] = max(weights.get(term, 0.0), named)
+    if not rest.strip():
+        for term, weight, word in _compounds(title):
+            counts.setdefault(term, 1)
+            spelt.setdefault(term, word)
+            weights.setdefault(term, weight)
     if not weights:  # a query of stop words alone still means them
         return [Term(term, 1.0) for word in dict.fromkeys(_WORD.findall(text)) for term in terms_of(word)]
     terms = [
@@ -72,6 +88,30 @@ def query_terms(text: str) -> list[Term]:
     ]
     terms.sort(key=lambda term: -term.weight)
     return terms[:MAX_TERMS]
+
+
+def _compounds(question: str) -> Iterator[tuple[str, float, str]]:
+    """Terms of neighbouring words that a source may write as one, with their weight and how they are spelt.
+
+    Where a hyphen joins words of which one says nothing alone, the two are a word: "v-if", "go-to".
+    """
+    for first, between, second in _PAIR.findall(question):
+        word = f"{first}{between}{second}"
+        stops = _is_stop(first) or _is_stop(second)
+        short = min(len(first), len(second)) < _SHORTEST
+        if between == "-" and (stops or short):
+            yield joined(first, second), 1.0, word
+        elif second.lower() in _PARTICLES and not _is_stop(first):
+            yield joined(first, second), COMPOUND, word
+            yield joined(fold(first.lower()), second), COMPOUND, word
+        elif not (stops or short):
+            yield joined(first, second), COMPOUND, word
+    for name in _LANGUAGE.findall(question):
+        yield _LANGUAGES[name.lower()], 1.0, name
+
+
+def _is_stop(word: str) -> bool:
+    return fold(word.lower()) in _STOP
 
 
 def _parts(title: str, rest: str) -> Iterator[tuple[str, float]]:
