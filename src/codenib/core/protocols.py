@@ -55,7 +55,7 @@ class Records(Protocol):
         ...
 
     def blobs(self, files: Sequence[SourceFile]) -> Iterator[bytes]:
-        """The bytes of each file, in order; empty for a skipped blob."""
+        """The text of each file in UTF-8, in order; empty for a skipped blob."""
         ...
 
 

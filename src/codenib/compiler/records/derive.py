@@ -10,6 +10,7 @@ from codenib.core.protocols import BlobReader, Deriver, Progress
 from codenib.core.source import BlobUnits, SourceFile
 from codenib.manifest.cache import RecordCache, record_key
 from codenib.snapshot.blobs import Blobs, BlobSource
+from codenib.units.encoding import as_utf8
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint, units_version
 from codenib.units.record import decode_units, encode_units
@@ -27,6 +28,7 @@ Derived = list[tuple[str, bytes]]
 def derive_blob(data: bytes, hint: str, derivers: Sequence[Deriver]) -> Derived:
     """All records of one blob; a skipped blob has an empty record for all but its units."""
     try:
+        data = as_utf8(data)
         units = extract(data, hint)
         rows = [(UNITS, encode_units(units))]
         rows.extend((each.name, b"" if units.skip else each.derive(data, units)) for each in derivers)
@@ -95,7 +97,7 @@ class CachedRecords:
         wanted = [file.digest for file, keep in zip(files, indexed, strict=True) if keep]
         data = self._open_reader().read(wanted)
         for keep in indexed:
-            yield (next(data) or b"") if keep else b""
+            yield as_utf8(next(data) or b"") if keep else b""
         next(data, None)  # lets the reader hand its process back
 
     def _derive(self, jobs: Sequence[Job]) -> None:

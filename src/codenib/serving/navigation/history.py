@@ -12,6 +12,7 @@ from codenib.core.history import HistoryAnswer, UnitHistory
 from codenib.core.requests import HistoryRequest
 from codenib.core.views import ViewKind
 from codenib.snapshot.history import CommitLog
+from codenib.units.encoding import as_utf8
 from codenib.views.history.lines import Lines, hunks_between, step_back
 from codenib.views.history.read import Past
 
@@ -109,7 +110,8 @@ def committed(pinned: PinnedSnapshot, log: CommitLog, path: str) -> Committed:
     blob, data = committed_file
     if blob == digest:
         return Committed(path, digest, len(lines), nothing)
-    return Committed(path, blob, len(lines), hunks_between(_lines(data.decode("utf-8", "replace")), lines))
+    before = _lines(as_utf8(data).decode("utf-8", "replace"))
+    return Committed(path, blob, len(lines), hunks_between(before, lines))
 
 
 def _past(pinned: PinnedSnapshot, file: Committed, lines: tuple[int, int] | None) -> Past:

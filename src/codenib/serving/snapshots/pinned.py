@@ -29,6 +29,7 @@ from codenib.manifest.store import Store
 from codenib.serving.snapshots.status import skipped_files
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.secrets import is_secret
+from codenib.units.encoding import as_utf8
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
 
@@ -138,7 +139,9 @@ class PinnedSnapshot:
             with closing(self._source.open()) as blobs:
                 for digest, data in zip(unread, blobs.read(unread), strict=True):
                     by_digest[digest] = (
-                        None if data is None else _RECENT.put(digest, data.decode("utf-8", "replace"))
+                        None
+                        if data is None
+                        else _RECENT.put(digest, as_utf8(data).decode("utf-8", "replace"))
                     )
         texts = []
         for path in paths:
