@@ -1,7 +1,8 @@
 """The one place that runs git: arguments in, bytes out, failures as errors of our tree.
 
 Every call is local and reads only: no prompt, no hook, no file system monitor, no network, no object that a
-replace ref puts in the place of another. What a hook inherits (GIT_DIR, GIT_INDEX_FILE) does not leak in.
+replace ref puts in the place of another. What a hook inherits (GIT_DIR, GIT_INDEX_FILE) does not leak in. A
+repository's configuration may be a stranger's (a copied folder), so no program that it names runs.
 """
 
 from __future__ import annotations
@@ -23,6 +24,10 @@ _FIXED = {
     "GIT_NO_LAZY_FETCH": "1",
     "GIT_NO_REPLACE_OBJECTS": "1",
     "GIT_OPTIONAL_LOCKS": "0",
+    # Above protocol.NAME.allow of any configuration: a lazy fetch over `ext::` would run a program.
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_ASKPASS": "",
+    "GIT_PAGER": "cat",
 }
 
 _OPTIONS = (
@@ -31,7 +36,14 @@ _OPTIONS = (
     "core.hooksPath=/dev/null",
     "core.splitIndex=false",  # a split private index would write its shared half into the user's .git
     "protocol.allow=never",  # git before 2.45 does not know GIT_NO_LAZY_FETCH
+    "core.sshCommand=false",
+    "core.askPass=",
+    "credential.helper=",
+    "diff.external=",
+    "log.showSignature=false",  # else gpg.program runs
 )
+#: Where a user's own configuration is; the rest belongs to a repository.
+_OWN_SCOPES = frozenset({"system", "global", "command"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +63,37 @@ def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         if not name.startswith("GIT_") or name.startswith(_PASSED_ON)
     }
     return {**ours, **_FIXED, **(extra or {})}
+
+
+def without_filters(args: Sequence[str]) -> dict[str, str]:
+    """Variables with which `git *args …` runs no filter that the repository's configuration defines.
+
+    `git status` cleans a file whose times changed, by `filter.NAME.clean` or `.process`. Filters of the
+    user's own configuration (Git LFS) stay: without them unchanged files would count as changed.
+    """
+    out = run([*args, "config", "--show-scope", "--null", "--get-regexp", r"^filter\."], ok=(0, 1))
+    own: dict[str, str] = {}
+    settings: dict[str, str] = {}
+    fields = os.fsdecode(out).split("\0")[:-1]
+    for scope, entry in zip(fields[::2], fields[1::2], strict=True):
+        key, _, value = entry.partition("\n")
+        if scope in _OWN_SCOPES:
+            own[key] = value
+        else:  # an empty `process` turns `clean` off too, so only what was set is set again
+            settings[key] = "false" if key.endswith(".required") else ""
+    settings |= {key: own[key] for key in settings if key in own}
+    return configured(settings)
+
+
+def configured(settings: Mapping[str, str]) -> dict[str, str]:
+    """Variables that lay `settings` over every configuration; unlike `-c`, keys may have any characters."""
+    if not settings:
+        return {}
+    count = int(os.environ.get("GIT_CONFIG_COUNT") or 0)
+    chosen = {"GIT_CONFIG_COUNT": str(count + len(settings))}
+    for number, (key, value) in enumerate(settings.items(), count):
+        chosen |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return chosen
 
 
 def start(

@@ -58,7 +58,7 @@ def _compare(repo: Repository, index: Path) -> tuple[Listing, dict[str, str], Wo
     at = repo.git_args()
     env = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"}
     # git status takes 45 ms on Django and most of it waits for the disk: read the entries meanwhile.
-    status = git.start([*at, *_STATUS], env=env)
+    status = git.start([*at, *_STATUS], env={**env, **git.without_filters(at)})
     try:
         listing, unwatched = parse_index(git.run([*at, *_ENTRIES], env=env))
     finally:

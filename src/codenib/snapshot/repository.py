@@ -56,6 +56,7 @@ def locate(path: Path) -> Repository:
     if what:
         raise InputError(f"{path} {what}", hint="give the folder of a repository")
     place = Path(os.path.realpath(path))
+    _refuse_embedded(place)
     answer = git.call(["-C", str(place), "rev-parse", *_FACTS])
     if answer.code != 0:
         if answer.err.startswith("fatal: not a git repository (or any"):
@@ -68,10 +69,55 @@ def locate(path: Path) -> Repository:
     own, common = _real(git_dir), _real(common_dir)
     if inside == "true":
         root = _real(os.path.join(place, lines[5]))  # noqa: PTH118
+        if not _belongs(own, root):
+            raise _elsewhere(own)
         return _git("git", root, own, common, object_format)
     if bare == "false" and own.name == ".git":
+        if not place.is_relative_to(own):
+            raise _elsewhere(own)
         return locate(own.parent)  # `path` is inside .git
     return _git("bare", own, own, common, object_format)
+
+
+def _belongs(git_dir: Path, root: Path) -> bool:
+    """Whether a worktree has this git folder, or a file that names one, as a submodule has."""
+    link = root / ".git"
+    return link.is_file() or _real(str(link)) == git_dir
+
+
+def _elsewhere(git_dir: Path) -> InputError:
+    """A configuration may say that any folder, such as `/`, is the worktree."""
+    return InputError(
+        f"{git_dir} says that its worktree is elsewhere (core.worktree)", hint="codenib -C WORKTREE"
+    )
+
+
+def _refuse_embedded(place: Path) -> None:
+    """Raise inside a bare repository that lies in a worktree: a clone may bring one, with its configuration.
+
+    Git itself would take it for the repository (see safe.bareRepository), and obey it.
+    """
+    if ".git" in place.parts:
+        return
+    for folder in (place, *place.parents):
+        if (folder / ".git").exists():
+            return
+        if _is_git_folder(folder):
+            break
+    else:
+        return
+    outer = next((above for above in folder.parents if (above / ".git").exists()), None)
+    if outer is not None:
+        raise InputError(
+            f"{folder} is a bare repository inside the worktree {outer}, so its settings may be a stranger's",
+            hint=f"codenib -C {outer}",
+        )
+
+
+def _is_git_folder(folder: Path) -> bool:
+    """Whether git would take a folder for a repository's own; `commondir` names where the rest of it is."""
+    inside = (folder / "objects").is_dir() and (folder / "refs").is_dir()
+    return (folder / "HEAD").exists() and (inside or (folder / "commondir").exists())
 
 
 def _git(kind: Kind, root: Path, git_dir: Path, common_dir: Path, object_format: str) -> Repository:
