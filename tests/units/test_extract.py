@@ -8,12 +8,14 @@ from hypothesis import strategies as st
 from tests.units import more_sources, sources
 
 from codenib.core.source import BlobUnits, Level, UnitRow
+from codenib.units.components import COMPONENTS
 from codenib.units.extract import MAX_BYTES, extract
 from codenib.units.languages import BY_NAME, PROSE
+from codenib.units.notebooks import NOTEBOOK
 from codenib.units.outline import PIECE_LINES
 
 SOURCES = {name: source.encode() for name, (source, _) in (sources.CASES | more_sources.CASES).items()}
-HINTS = [*BY_NAME, *sorted(PROSE), "json", "text", "unknown", ""]
+HINTS = [*BY_NAME, *sorted(PROSE), *COMPONENTS, NOTEBOOK, "json", "text", "unknown", ""]
 CODE = [
     b"def f():",
     b"class A {",
@@ -28,6 +30,10 @@ CODE = [
     b"=====",
     b"# t",
     b"```",
+    b"<script>",
+    b"</script>",
+    b'{"cells": [{"source": ["a",',
+    b'"b"]}]}',
 ]
 texts = st.one_of(
     st.binary(max_size=400),

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from codenib.core.source import BlobUnits, Level, UnitRow
+from codenib.units.components import COMPONENTS, component_rows
 from codenib.units.languages import PROSE, grammar_for, language_of
+from codenib.units.notebooks import NOTEBOOK, notebook_rows, sources_only
 from codenib.units.outline import outline
 from codenib.units.partition import partition
 from codenib.units.prose import sections, windows
@@ -22,15 +24,21 @@ _OF_NUMBERS = b"0123456789abcdefABCDEFxXuUlL+-.,; \t\r\n"
 _MINIFIABLE = {"javascript", "typescript", "tsx", "css"}
 
 
+def source_text(data: bytes, hint: str) -> bytes:
+    """What of a blob in UTF-8 is text, at its own lines: all of it, but of a notebook its cells alone."""
+    return sources_only(data) if hint == NOTEBOOK and len(data) <= MAX_BYTES else data
+
+
 def extract(data: bytes, hint: str) -> BlobUnits:
-    """The units of a blob. `hint` is what `language_hint` says of its path.
+    """The units of a blob, in UTF-8. `hint` is what `language_hint` says of its path.
 
     Leaf rows of a blob that is neither empty nor skipped cover each of its lines exactly once.
     """
     language = language_of(data, hint)
+    text = source_text(data, hint)
     total = data.count(b"\n") + (not data.endswith(b"\n") and bool(data))
-    lines = data.split(b"\n")[:total]
-    if reason := _skip(data, lines, language):
+    lines = text.split(b"\n")[:total]
+    if reason := _skip(text, lines, language):
         return BlobUnits(language, total, skip=reason)
     return BlobUnits(language, total, tuple(_rows(data, lines, language)))
 
@@ -57,6 +65,10 @@ def _rows(data: bytes, lines: list[bytes], language: str) -> list[UnitRow]:
         return []
     if data.isspace():
         return [UnitRow(1, len(lines), Level.L0, "file")]
+    if language in COMPONENTS:
+        return component_rows(data, lines)
+    if language == NOTEBOOK and len(rows := notebook_rows(data, lines)) > 2:
+        return rows
     if (grammar := grammar_for(data, language)) and not _is_numbers(data):
         return partition(lines, outline(scan(data, grammar), lines, grammar))
     return sections(lines, language) if language in PROSE else windows(lines)

@@ -15,7 +15,8 @@ _SLACK = 1.25
 Starts = Callable[[Sequence[bytes], int, int], list[int]]
 # A unit of a class's last brace would match every search for the class's name.
 _TRIVIAL = re.compile(
-    rb"\s*(?:(?:[(){}\[\];,]+|end|(?:public|private|protected)\s*:|#\s*(?:endif|else)\b)\s*(?://.*|/\*.*)?)?$"
+    rb"\s*(?:(?:[(){}\[\];,]+|end|(?:public|private|protected)\s*:|</\w+>|#\s*(?:endif|else)\b)"
+    rb"\s*(?://.*|/\*.*)?)?$"
 )
 _CLOSERS = (b")", b"]", b"}", b"end", b"#endif", b"#else")
 _COMMENTS = (b"//", b"#", b"/*", b"*", b"--", b"@")

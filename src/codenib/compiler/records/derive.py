@@ -11,7 +11,7 @@ from codenib.core.source import BlobUnits, SourceFile
 from codenib.manifest.cache import RecordCache, record_key
 from codenib.snapshot.blobs import Blobs, BlobSource
 from codenib.units.encoding import as_utf8
-from codenib.units.extract import extract
+from codenib.units.extract import extract, source_text
 from codenib.units.languages import language_hint, units_version
 from codenib.units.record import decode_units, encode_units
 
@@ -30,8 +30,9 @@ def derive_blob(data: bytes, hint: str, derivers: Sequence[Deriver]) -> Derived:
     try:
         data = as_utf8(data)
         units = extract(data, hint)
+        text = source_text(data, hint)
         rows = [(UNITS, encode_units(units))]
-        rows.extend((each.name, b"" if units.skip else each.derive(data, units)) for each in derivers)
+        rows.extend((each.name, b"" if units.skip else each.derive(text, units)) for each in derivers)
     except MemoryError:  # says nothing of the blob
         raise
     except Exception:  # noqa: BLE001 - whatever a stranger's file does to a parser, it alone is skipped
@@ -96,8 +97,8 @@ class CachedRecords:
         # What is skipped is not read: it may be large, or the very object that cannot be read.
         wanted = [file.digest for file, keep in zip(files, indexed, strict=True) if keep]
         data = self._open_reader().read(wanted)
-        for keep in indexed:
-            yield as_utf8(next(data) or b"") if keep else b""
+        for file, keep in zip(files, indexed, strict=True):
+            yield source_text(as_utf8(next(data) or b""), language_hint(file.path)) if keep else b""
         next(data, None)  # lets the reader hand its process back
 
     def _derive(self, jobs: Sequence[Job]) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from codenib.core.source import BlobUnits, Level, UnitRow
+from codenib.units.notebooks import OUTPUT
 from codenib.views.dense.profile import DocumentSet
 
 _HEADER_LIMIT = 200
@@ -61,7 +62,7 @@ def _unit_documents(path: str, rows: Sequence[UnitRow], lines: Sequence[str]) ->
     """One for each leaf: callables, rests of classes and files, sections, windows; long ones in pieces."""
     headers: dict[UnitRow, str] = {}
     for row, owners in _nested(rows):
-        if not row.leaf:
+        if not row.leaf or row.kind == OUTPUT:
             continue
         parts = [f"{path}:{row.symbol}" if row.symbol else path]
         if owners and row.level is Level.L2:

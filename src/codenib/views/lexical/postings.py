@@ -13,6 +13,7 @@ import numpy as np
 from codenib.core.protocols import Records
 from codenib.core.source import BlobUnits, Level, Mark, SourceFile, UnitRow
 from codenib.units.marks import marks_of
+from codenib.units.notebooks import OUTPUT
 from codenib.units.tokens import hashes_of, words_of
 from codenib.views.arrays import Array, StringTable, save_parts
 from codenib.views.lexical.derive import TermCounts, TermDeriver
@@ -69,7 +70,8 @@ def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name
             )
         documents.append(table)
         nested.append(_nested_rows(units, leaves, strings, at))
-        for part_terms, part_rows in (_body_rows(counts, at), _path_rows(file.path, at, len(leaves))):
+        called = [at + place for place, row in enumerate(leaves) if row.kind != OUTPUT]
+        for part_terms, part_rows in (_body_rows(counts, at), _path_rows(file.path, called)):
             terms.append(part_terms)
             rows.append(part_rows)
         at += len(leaves)
@@ -106,16 +108,16 @@ def _body_rows(counts: TermCounts, first_doc: int) -> tuple[Array, Array]:
     return counts.terms, rows
 
 
-def _path_rows(path: str, first_doc: int, documents: int) -> tuple[Array, Array]:
-    """The terms of the path, for each unit of the file: the path depends on the snapshot, not on the blob."""
+def _path_rows(path: str, documents: Sequence[int]) -> tuple[Array, Array]:
+    """The terms of the path, for these units: the path depends on the snapshot, not on the blob."""
     counts: dict[int, int] = {}
     for word in words_of(path):
         for term in hashes_of(word):
             counts[term] = min(counts.get(term, 0) + 1, 0xFF)
-    rows = np.zeros(documents * len(counts), POSTING)
-    rows["doc"] = np.repeat(np.arange(first_doc, first_doc + documents, dtype="<u4"), len(counts))
-    rows["path"] = np.tile(np.fromiter(counts.values(), "u1", len(counts)), documents)
-    return np.tile(np.fromiter(counts.keys(), "<u8", len(counts)), documents), rows
+    rows = np.zeros(len(documents) * len(counts), POSTING)
+    rows["doc"] = np.repeat(np.array(documents, "<u4"), len(counts))
+    rows["path"] = np.tile(np.fromiter(counts.values(), "u1", len(counts)), len(documents))
+    return np.tile(np.fromiter(counts.keys(), "<u8", len(counts)), len(documents)), rows
 
 
 def _invert(terms: Array, rows: Array) -> tuple[Array, Array, Array]:
