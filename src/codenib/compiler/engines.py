@@ -12,6 +12,7 @@ from codenib.compiler.checkouts import Checkout
 from codenib.core.protocols import DifferenceEngine, ResidentBackend, SurfaceEngine
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.manifest.store import Store
+from codenib.manifest.trust import is_trusted
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
@@ -124,7 +125,7 @@ class EnginePool:
             self._engines,
             before=before.files,
             after=after.files,
-            trusted=self._store.trusted,
+            trusted=is_trusted(self._store.folder, self._repository),
         )
 
     def trim(self) -> None:

@@ -18,6 +18,7 @@ from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import ArtifactProfile
 from codenib.manifest.home import tools_folder
 from codenib.manifest.store import Store
+from codenib.manifest.trust import is_trusted
 from codenib.navigation.registry import backends_of, syntactic_backend
 from codenib.navigation.scip.imported import ScipFile
 from codenib.navigation.tools.locate import Toolbox
@@ -193,7 +194,12 @@ class GraphChoice:
         self._last_s = time.perf_counter() - started
 
     def _graph_backends(self) -> GraphBackends:
-        return GraphBackends(self._backends, syntactic_backend(), self._imported, trusted=self._store.trusted)
+        return GraphBackends(
+            self._backends,
+            syntactic_backend(),
+            self._imported,
+            trusted=is_trusted(self._store.folder, self._repository),
+        )
 
     def _export(self, snapshot: SourceSnapshot) -> AbstractContextManager[Path]:
         return exported(snapshot, self._source, self._repository, self._store.checkouts)

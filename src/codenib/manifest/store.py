@@ -28,7 +28,6 @@ from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, is_taken, shared
 
 _LOCK_S = 120.0
-_TRUSTED = "trusted"
 
 
 class _Schema(msgspec.Struct):
@@ -208,19 +207,6 @@ class Store:
     def checkouts(self) -> Path:
         """Where exports for engines are made, each named for the process that made it."""
         return self.folder / "checkouts"
-
-    @property
-    def trusted(self) -> bool:
-        """Whether the user trusts this repository: engines may run its build scripts and macros."""
-        return (self.folder / _TRUSTED).exists()
-
-    def trust(self, *, trusted: bool) -> None:
-        """Remember whether the user trusts this repository."""
-        if trusted:
-            self.folder.mkdir(parents=True, exist_ok=True)
-            (self.folder / _TRUSTED).touch()
-        else:
-            (self.folder / _TRUSTED).unlink(missing_ok=True)
 
     def scip_of(self, tree: str) -> Path | None:
         """The SCIP file that was imported for the files of a tree."""

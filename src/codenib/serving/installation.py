@@ -13,11 +13,13 @@ from codenib.compiler.collect import CollectReport, collect
 from codenib.manifest.files import replace_file
 from codenib.manifest.home import home, tools_folder
 from codenib.manifest.lock import exclusive
+from codenib.manifest.store import Store
+from codenib.manifest.trust import TrustRecord, revoke, trust_records
 from codenib.navigation.tools.install import InstallOutcome, install
 from codenib.navigation.tools.locate import Toolbox, ToolReport
 from codenib.snapshot.repository import locate
 
-__all__ = ["CollectReport", "InstallOutcome", "ToolReport"]
+__all__ = ["CollectReport", "InstallOutcome", "ToolReport", "TrustRecord", "trust_records"]
 
 
 def repository_root(path: str | Path) -> Path:
@@ -56,6 +58,11 @@ def install_tools(
 ) -> list[InstallOutcome]:
     """Install the tools that `names` (groups, tools, "all") stand for; see `navigation.tools.install`."""
     return install(Toolbox(tools_folder()), names, say, force=force)
+
+
+def end_trust(path: str | Path) -> None:
+    """Trust the repository that `path` is in no more."""
+    revoke(Store(locate(Path(path)).key).folder)
 
 
 def collect_garbage(*, keep: int) -> CollectReport:

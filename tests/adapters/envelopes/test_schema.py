@@ -55,6 +55,7 @@ LINES = [
     "verify",
     "gc",
     "tools",
+    "trust",
     "install --dry-run --client cursor",
     "install --print --client cursor",
     "uninstall --dry-run --client cursor",

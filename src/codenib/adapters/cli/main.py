@@ -43,6 +43,7 @@ COMMANDS = {
     "verify": ("index", "Rebuild beside the maintained views and compare."),
     "gc": ("index", "Drop what no published snapshot reaches."),
     "tools": ("tools", "Show and install the outside tools of navigation."),
+    "trust": ("trust", "Show which repositories may run code in engines, and since when."),
     "install": ("install", "Set up an MCP client: Claude Code, Codex, Cursor, VS Code, Gemini, …"),
     "uninstall": ("install", "Take exactly that out again."),
     "mcp": ("serve", "Serve this repository to an agent, by the Model Context Protocol."),

@@ -28,6 +28,7 @@ from codenib.adapters.envelopes.upkeep import (
     InstalledTool,
     StatusReply,
     TokenItem,
+    TrustItem,
     UpdateReply,
     VerifyReply,
 )
@@ -68,6 +69,7 @@ REPLIES: dict[str, Any] = {
     "gc": CollectReply,
     "tools": Envelope[ToolReport],
     "tools install": Envelope[InstalledTool],
+    "trust": Envelope[TrustItem],
     "install": Envelope[EditItem],
     "install --print": Envelope[EntryItem],
     "uninstall": Envelope[EditItem],

@@ -134,6 +134,15 @@ class EntryItem(msgspec.Struct, frozen=True):
     entry: dict[str, Any]
 
 
+class TrustItem(msgspec.Struct, frozen=True):
+    """A repository that is trusted: where it is, since when, and the origin and commit that it had then."""
+
+    root: str
+    since: UtcTime
+    origin: str
+    commit: str
+
+
 class TokenItem(msgspec.Struct, frozen=True):
     """A token of `serve`; its text only when it is made."""
 

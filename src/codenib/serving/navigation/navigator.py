@@ -25,6 +25,7 @@ from codenib.core.requests import (
 )
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Provider
 from codenib.core.views import ViewKind
+from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
 from codenib.serving.search.paths import path_filter
@@ -133,7 +134,8 @@ class Navigator:
 
         repository, store = self._compiler.repository, self._compiler.store
         folder = store.worktree_state(repository.worktree_key) / "live"
-        return LiveServers(repository.root, self._compiler.graph.tools, folder, trusted=store.trusted)
+        trusted = is_trusted(store.folder, repository)
+        return LiveServers(repository.root, self._compiler.graph.tools, folder, trusted=trusted)
 
     def _from_graph(
         self, ask: Callable[[PinnedSnapshot], GraphAnswer], snapshot: SnapshotRequest

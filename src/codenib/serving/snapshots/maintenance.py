@@ -16,6 +16,7 @@ from codenib.core.errors import InputError
 from codenib.core.requests import IndexRequest
 from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, ViewKind
+from codenib.manifest.trust import grant, revoke
 from codenib.serving.snapshots.pool import SnapshotPool
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class Maintenance:
     def index(self, request: IndexRequest) -> Outcome:
         """Build or maintain views; a choice that cannot be met fails before any work."""
         if request.trust is not None:
-            self._compiler.store.trust(trusted=request.trust)
+            self._trust(trusted=request.trust)
         choice = (request.embedder, request.family, request.documents)
         if ViewKind.DENSE in request.views:
             with self._compiler.dense.asked(*choice):
@@ -55,6 +56,14 @@ class Maintenance:
         if any(choice):
             raise InputError("an embedder is for the dense view", hint="codenib index --views dense")
         return self._publish(request)
+
+    def _trust(self, *, trusted: bool) -> None:
+        """Remember whether engines may run programs of this repository."""
+        compiler = self._compiler
+        if trusted:
+            grant(compiler.store.folder, compiler.repository)
+        else:
+            revoke(compiler.store.folder)
 
     def published(self) -> RepoManifest | None:
         """What was last published for this worktree; None when it was never indexed."""
