@@ -2,9 +2,8 @@
 
 >>> import codenib
 >>> with codenib.open("path/to/repository") as workspace:      # doctest: +SKIP
-...     answer = workspace.search("where are sessions saved")
-...     for item in answer.items:
-...         print(item.path, item.start_line, item.symbol)
+...     for item in workspace.search("where are sessions saved"):
+...         print(item.path, item.start_line, item.symbol, item.text)
 """
 
 from __future__ import annotations

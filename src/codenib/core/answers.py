@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from codenib.core.listing import Listing, Readable
+
 
 class Route(StrEnum):
     """The paper's physical routes A to D."""
@@ -72,8 +74,8 @@ class Coverage:
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence:
-    """One ranked, source-linked result. Lines are 1-based and inclusive."""
+class Evidence(Readable):
+    """One ranked, source-linked result. Lines are 1-based and inclusive; `text` is its source."""
 
     path: str
     start_line: int
@@ -87,10 +89,17 @@ class Evidence:
     matched: tuple[str, ...] = ()
     further: int = 0  # more units of this file match as well, and were left out for other files
 
+    @property
+    def span(self) -> tuple[str, int, int]:
+        return self.path, self.start_line, self.end_line
 
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """Ranked evidence from one snapshot. `total` counts every match, also those past the limit."""
+    def __str__(self) -> str:
+        return f"{self.path}:{self.start_line}-{self.end_line} {self.symbol or self.kind}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Answer(Listing[Evidence]):
+    """Ranked evidence from one snapshot, as a sequence. `total` counts every match, also past the limit."""
 
     items: tuple[Evidence, ...]
     snapshot: SnapshotRef
@@ -119,9 +128,12 @@ class LineMatch:
     before: tuple[str, ...] = ()
     after: tuple[str, ...] = ()
 
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}"
 
-@dataclass(frozen=True, slots=True)
-class RegexAnswer:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RegexAnswer(Listing[LineMatch]):
     """Matching lines from one snapshot, in path order.
 
     `complete` is false after a time-out, and then `total` is a lower bound; `scanned_all` says that the

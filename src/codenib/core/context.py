@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from codenib.core.answers import Coverage, Plan, SnapshotRef
+from codenib.core.listing import Listing
 
 #: How a unit is shown: all lines, its declaration with the lines that match, its declaration, its place.
 Form = Literal["full", "cut", "signature", "location"]
@@ -31,6 +32,9 @@ class Block:
     also: tuple[str, ...] = ()
     sent_before: bool = False
 
+    def __str__(self) -> str:
+        return f"{self.path}:{self.start_line}-{self.end_line} {self.symbol or self.kind}"
+
 
 @dataclass(frozen=True, slots=True)
 class Related:
@@ -43,8 +47,8 @@ class Related:
     symbol: str
 
 
-@dataclass(frozen=True, slots=True)
-class ContextPack:
+@dataclass(frozen=True, slots=True, repr=False)
+class ContextPack(Listing[Block]):
     """Evidence for a query in at most `max_tokens` tokens, as `tokenizer` counts `text`.
 
     `total` units match, `omitted` of them are not in `blocks`. `folders` says where the best of them are.
@@ -66,6 +70,10 @@ class ContextPack:
     seconds: float
     refreshed: str = ""
 
+    @property
+    def items(self) -> tuple[Block, ...]:
+        return self.blocks
+
 
 @dataclass(frozen=True, slots=True)
 class Declaration:
@@ -78,9 +86,12 @@ class Declaration:
     text: str
     importance: float
 
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} {self.symbol}"
 
-@dataclass(frozen=True, slots=True)
-class RepoMap:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class RepoMap(Listing[Declaration]):
     """Folders, files and their most important declarations in at most `max_tokens` tokens.
 
     `ranked_by` names what decided: `graph`, or `names` when there is no fresh graph; and `history`, `query`.
@@ -97,3 +108,7 @@ class RepoMap:
     snapshot: SnapshotRef
     seconds: float
     refreshed: str = ""
+
+    @property
+    def items(self) -> tuple[Declaration, ...]:
+        return self.declarations

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from codenib.core.answers import SnapshotRef
+from codenib.core.listing import Listing
 
 
 class Hunk(NamedTuple):
@@ -74,6 +75,9 @@ class Touch:
     added: int
     removed: int
 
+    def __str__(self) -> str:
+        return f"{self.commit[:10]} {self.author}: {self.subject}"
+
 
 @dataclass(frozen=True, slots=True)
 class Companion:
@@ -97,8 +101,8 @@ class UnitHistory:
     last: int
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryAnswer:
+@dataclass(frozen=True, slots=True, repr=False)
+class HistoryAnswer(Listing[Touch]):
     """Who changed a file or lines of it, newest first. `total` counts every commit, also past the limit.
 
     `uncommitted` lines of those asked for are in no commit yet. `complete` says that the walk reached the

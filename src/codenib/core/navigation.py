@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from codenib.core.listing import Readable
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Position:
@@ -18,7 +20,7 @@ class Position:
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Location:
+class Location(Readable):
     """A range of a file: lines 1-based, columns 0-based in code points, the end exclusive."""
 
     path: str
@@ -26,6 +28,10 @@ class Location:
     column: int
     end_line: int
     end_column: int
+
+    @property
+    def span(self) -> tuple[str, int, int]:
+        return self.path, self.line, self.end_line
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}"

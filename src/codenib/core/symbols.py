@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from codenib.core.answers import SnapshotRef
+from codenib.core.listing import Listing, Readable
 from codenib.core.navigation import Location, Position
 
 Provider = Literal["static", "live", "syntactic"]
@@ -14,9 +15,9 @@ Granularity = Literal["occurrence", "enclosing", "name"]
 Completeness = Literal["all", "limited", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class NavigationAnswer:
-    """Places in the repository, in order of path, line and column.
+@dataclass(frozen=True, slots=True, repr=False)
+class NavigationAnswer(Listing[Location]):
+    """Places in the repository, in order of path, line and column; a sequence of them.
 
     `total` counts all of them, also those past the limit; `outside` what the question means outside the
     repository. `provider` and `backend` say who answered: `syntactic` answers go by names alone and are never
@@ -37,10 +38,14 @@ class NavigationAnswer:
     refreshed: str = ""
     note: str = ""  # why this provider, when another was the first choice
 
+    @property
+    def items(self) -> tuple[Location, ...]:
+        return self.locations
+
 
 @dataclass(frozen=True, slots=True)
-class Symbol:
-    """A declaration, a file or a folder of the graph."""
+class Symbol(Readable):
+    """A declaration, a file or a folder of the graph; `text` is its source."""
 
     id: int
     name: str
@@ -52,6 +57,13 @@ class Symbol:
     group: str = ""
     importance: float = 0.0
     depth: int = 0
+
+    @property
+    def span(self) -> tuple[str, int, int]:
+        return self.path, self.line, self.end_line
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} {self.qualified}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +78,8 @@ class SymbolEdge:
     often: int
 
 
-@dataclass(frozen=True, slots=True)
-class GraphAnswer:
+@dataclass(frozen=True, slots=True, repr=False)
+class GraphAnswer(Listing[Symbol]):
     """Symbols and the edges between them, from one snapshot; `depth` of a symbol counts steps from the asked.
 
     `backends` names who resolved each language group. A group that is missing there is known by names alone.
@@ -83,3 +95,7 @@ class GraphAnswer:
     backends: Mapping[str, str] = field(default_factory=dict)
     refreshed: str = ""
     note: str = ""
+
+    @property
+    def items(self) -> tuple[Symbol, ...]:
+        return self.symbols

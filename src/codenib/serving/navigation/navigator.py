@@ -30,7 +30,7 @@ from codenib.serving.navigation import by_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
 from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.pool import Snapshots
-from codenib.serving.snapshots.reader import SourceReader
+from codenib.serving.snapshots.reader import SourceReader, link_source
 
 if TYPE_CHECKING:
     from codenib.serving.navigation.compare import NavigationComparison
@@ -142,7 +142,9 @@ class Navigator:
     ) -> GraphAnswer:
         started = time.perf_counter()
         pinned, refreshed = self._snapshots.pin(ViewKind.GRAPH, snapshot)
-        return replace(ask(pinned), seconds=time.perf_counter() - started, refreshed=refreshed)
+        answer = ask(pinned)
+        link_source(answer.symbols, self._snapshots, pinned.ref.id)
+        return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
 
     def _answer(self, question: NavigationQuestion, request: NavigationRequest) -> NavigationAnswer:
         started = time.perf_counter()
@@ -158,6 +160,7 @@ class Navigator:
             note = _unreadable(pinned, [position.path, *(place.path for place in matches.locations)])
         else:
             matches, backend = self._by_name(question, pinned, position, request), "names"
+        link_source(matches.locations, self._snapshots, pinned.ref.id)
         limited = matches.total > len(matches.locations)
         return NavigationAnswer(
             locations=matches.locations,

@@ -16,6 +16,7 @@ from codenib.core.views import ViewKind
 from codenib.planner.plan import make_plan
 from codenib.planner.words import sentence, steps_of
 from codenib.serving.search.paths import path_filter
+from codenib.serving.snapshots.reader import link_source
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.compiler.compiler import IndexCompiler
@@ -81,6 +82,7 @@ class Searcher:
             reranker=self._reranker(plan.reranker) if plan.reranker else None,
         )
         ranked = execute(execution)
+        link_source(ranked.items, self._snapshots, pinned.ref.id)
         return Answer(
             items=ranked.items,
             snapshot=pinned.ref,

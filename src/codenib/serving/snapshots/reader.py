@@ -7,6 +7,7 @@ from pathlib import Path
 
 from codenib.core.answers import Evidence, Passage
 from codenib.core.errors import InputError
+from codenib.core.listing import Readable
 from codenib.core.navigation import Location
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceUnit, Span, UnitRow
@@ -95,6 +96,34 @@ class SourceReader:
         names = sorted(set(paths))
         texts = self._snapshots.of_snapshot(snapshot).texts(names)
         return {name: split_lines(text) for name, text in zip(names, texts, strict=True)}
+
+
+class AnswerSource:
+    """The files of an answer's places, read together from its snapshot when the first text is wanted."""
+
+    def __init__(self, snapshots: Snapshots, snapshot: str, paths: Sequence[str]) -> None:
+        self._snapshots = snapshots
+        self._snapshot = snapshot
+        self._paths = paths
+        self._texts: dict[str, list[str]] = {}
+
+    def lines(self, path: str, first: int, last: int) -> str:
+        """Lines of a file, 1-based and inclusive."""
+        if not self._texts:
+            pinned = self._snapshots.of_snapshot(self._snapshot)
+            names = sorted({name for name in self._paths if name in pinned.files})
+            texts = zip(names, pinned.texts(names), strict=True)
+            self._texts = {name: split_lines(text) for name, text in texts}
+        if path not in self._texts:
+            raise InputError(f"{path} is not a file of the snapshot", hint="workspace.files")
+        return "\n".join(self._texts[path][first - 1 : last])
+
+
+def link_source(places: Sequence[Readable], snapshots: Snapshots, snapshot: str) -> None:
+    """Let the places of an answer read their text from its snapshot."""
+    source = AnswerSource(snapshots, snapshot, [place.span[0] for place in places])
+    for place in places:
+        place.read_from(source)
 
 
 def _unit(path: str, row: UnitRow, language: str, text: str) -> SourceUnit:
