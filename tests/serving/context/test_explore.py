@@ -66,10 +66,29 @@ def test_the_best_units_are_shown_whole_with_the_class_around_them(workspace: Wo
 
 
 def test_neighbours_are_merged(workspace: Workspace) -> None:
-    merged = of(workspace.explore("total weight price cart customer"), "shop/cart.py")
+    merged = of(workspace.explore("what a customer wants to buy: class Cart, customer"), "shop/cart.py")
     assert len(merged) == 1
     assert (merged[0].start_line, merged[0].end_line) == (1, 9)
     assert merged[0].text.split("\n", 1)[1] == FILES["shop/cart.py"]
+
+
+def test_the_best_unit_begins_the_text_also_when_a_neighbour_stands_above_it(workspace: Workspace) -> None:
+    query = "total weight of items in a cart"
+    best = workspace.search(query)[0]
+    pack = workspace.explore(query)
+    assert best.symbol == "Cart.total_weight"
+    first = pack[0]
+    assert (first.path, first.start_line, first.form) == (best.path, best.start_line, "full")
+    assert pack.text.split("\n\n")[1] == first.text.rstrip("\n")
+    assert "Cart, Cart.total_price" in [block.symbol for block in pack]
+
+
+def test_the_best_unit_has_lines_before_others_are_named(real: Workspace) -> None:
+    for query in ("how is a regex pattern compiled", "where is the manifest written", "path globs"):
+        best = real.search(query)[0]
+        first = real.explore(query, max_tokens=600)[0]
+        assert (first.path, first.start_line) == (best.path, best.start_line)
+        assert first.form in ("full", "cut")
 
 
 def test_a_long_unit_is_cut_to_its_declaration_and_what_matches(workspace: Workspace) -> None:

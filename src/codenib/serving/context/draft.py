@@ -107,12 +107,15 @@ def render(draft: Draft) -> str:
 
 
 def merged(draft: Draft) -> list[list[Rendition]]:
-    """Units with lines, neighbours that are whole together; groups by their best rank."""
+    """Units with lines, neighbours that are whole together; groups by their best rank.
+
+    The very best unit begins its block: it is what the text starts with.
+    """
     ranked = [(rank, each) for rank, each in draft.renditions.items() if each.form in ("full", "cut")]
     ranked.sort(key=lambda pair: (pair[1].candidate.item.path, pair[1].candidate.item.start_line))
     groups: list[tuple[int, list[Rendition]]] = []
     for rank, each in ranked:
-        if groups and _adjoin(groups[-1][1][-1], each):
+        if groups and rank and _adjoin(groups[-1][1][-1], each):
             best, group = groups[-1]
             groups[-1] = (min(best, rank), [*group, each])
         else:

@@ -1,7 +1,8 @@
 """Ranked candidates and a token budget in, a filled draft and its text out: which unit gets which form.
 
-First many candidates are named compactly, then the best of them get their lines, then what is left of the
-budget names more. The text is counted as a whole at the end and cut until it fits, so no pack is over.
+The best candidate comes first, with its lines. Then many are named compactly, then the best of those get
+their lines, then what is left of the budget names more. The text is counted as a whole at the end and cut
+until it fits, so no pack is over.
 """
 
 from __future__ import annotations
@@ -32,6 +33,9 @@ CUT_SHARE = 0.1  # of the room that the telling lines of a longer unit may take
 # PairTokens of either, however large the room is: a larger room shows more units before it shows more of one.
 FULL_MOST = 300
 CUT_MOST = 150
+# The best unit is what a reader came for: the first block of the text, whole where it fits in this share.
+BEST_SHARE = 0.25
+BEST_CUT_SHARES = (0.15, 0.3, 0.6)  # the first that has room for its declaration and some lines
 LEAST_CUT = 90  # tokens; less than this shows nothing that the declaration does not
 SIGNATURE_WIDEST = 120
 FOLDERS_FROM = 800  # tokens of a budget that has room for a word on where things are
@@ -82,9 +86,11 @@ class _Filling:
         self._left = 0
 
     def fill(self, room: int) -> None:
-        """Declarations of many, then lines of the best, then all lines of the best."""
+        """The best with its lines, declarations of many, then lines of the next, then all lines of those."""
         self._left = room
-        self._add_brief(leave=int(room * (1.0 - BREADTH)))
+        self._add_best(room)
+        spent = room - self._left
+        self._add_brief(leave=max(int(room * (1.0 - BREADTH)) - spent, 0))
         full, cut = min(room * FULL_SHARE, FULL_MOST), min(room * CUT_SHARE, CUT_MOST)
         self._add_lines(full=int(max(full, LEAST_CUT)), cut=int(max(cut, LEAST_CUT)))
         if len(self._draft.renditions) == len(self._candidates):
@@ -97,6 +103,18 @@ class _Filling:
         for rank, candidate in enumerate(self._candidates):
             if rank not in self._draft.renditions and not self._put(rank, location(candidate)):
                 break
+
+    def _add_best(self, room: int) -> None:
+        """The first candidate with all its lines, or those that tell most; not when it was sent before."""
+        for best in self._candidates[:1]:
+            if _brief(best, self._terms, self._ledger).sent_before:
+                return
+            lines = _whole(best, max(int(room * BEST_SHARE), LEAST_CUT))
+            for share in BEST_CUT_SHARES if lines is None else ():
+                cut = max(int(room * share), LEAST_CUT)
+                lines = lines or _telling(best, self._terms, cut, self._ledger)
+            if lines is not None:
+                self._put(0, lines)
 
     def _add_brief(self, leave: int) -> None:
         for rank, candidate in enumerate(self._candidates):
