@@ -68,3 +68,24 @@ def test_a_map_without_room_is_empty(shop: GitRepo) -> None:
         assert (workspace.map(max_tokens=3).text, workspace.map(max_tokens=3).tokens) == ("", 0)
         with pytest.raises(InputError, match="0 tokens"):
             workspace.map(max_tokens=0)
+
+
+def test_a_map_of_c_and_typescript_shows_what_is_exported(git_repo: Callable[..., GitRepo]) -> None:
+    repository = git_repo("mixed")
+    poll = "static int loop_poll(void) {\n  return 1;\n}\n"
+    use = "loop_run(); loop_poll(); LOOP_STOP(x); createStore(); localHelper();\n"
+    repository.commit(
+        {
+            "loop.h": "#define LOOP_STOP(h) \\\n  do { \\\n    stop(h); \\\n  } while (0)\n",
+            "loop.c": f"{poll}\nint loop_run(void) {{\n  return loop_poll();\n}}\n",
+            "store.ts": "function localHelper() {\n  return 1\n}\n\nexport function createStore() {}\n",
+            **{f"use_{at}.c": f"void use_{at}(void) {{\n  {use}}}\n" for at in range(3)},
+        }
+    )
+    with Workspace(repository.path) as workspace:
+        drawn = workspace.map()
+    order = [each.symbol for each in drawn]
+    assert "LOOP_STOP" not in order
+    assert set(order[:2]) == {"loop_run", "createStore"}
+    assert set(order[2:4]) == {"loop_poll", "localHelper"}
+    assert "do {" not in drawn.text

@@ -1,14 +1,15 @@
 """A snapshot's views and a token budget in, a map of the repository out: folders, files, declarations.
 
 Declarations are ranked by importance in the graph when it is fresh. Otherwise by how often other code uses
-their names: a cheap stand-in. A query lifts what it finds, a history what changes; marked code is lowered.
+their names: a cheap stand-in. A query lifts what it finds, a history what changes; marked code is lowered,
+and what other files cannot name comes after all that they can.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from codenib.core.errors import InputError
 from codenib.core.facts import SCOPES
 from codenib.core.views import ViewKind
 from codenib.serving.context.excerpt import signature
+from codenib.serving.context.exported import UNNAMED_KINDS, is_exported
 from codenib.serving.context.tokens import TOKENIZER, count
 from codenib.serving.search.evidence import Retrieval
 from codenib.serving.search.lexical import mark_factors, search_lexical
@@ -37,6 +39,8 @@ _QUERY_LIFT = 8.0
 _HISTORY_LIFT = 1.0
 _ONE_WORD = 0.5  # `get` is a part of many names, so its uses say less
 _PRIVATE = 0.3  # `_name` is known to its file alone, and counts the uses of `name`
+_HIDDEN = 0.01  # of what no other file can name: a map is of what a newcomer can use
+_READ = 600  # best declarations whose files are read for that
 _FOLDERS = 8
 _SIGNATURE_WIDEST = 90
 
@@ -59,8 +63,8 @@ def draw_map(pinned: PinnedSnapshot, *, query: str | None, max_tokens: int) -> R
         ranked_by.append("history")
     if asked:
         ranked_by.append("query")
-    chosen = _spread(best)[: max_tokens // _TOKENS_A_DECLARATION + 1]
-    worded = _worded(pinned, chosen)
+    worded = _exported_first(pinned, sorted(best, key=_order)[:_READ], _callables(declared))
+    worded = _spread(worded)[: max_tokens // _TOKENS_A_DECLARATION + 1]
     text, fitting = _fitted(list(pinned.files), worded, max_tokens)
     return RepoMap(
         text=text,
@@ -86,7 +90,7 @@ def _order(each: Declaration) -> tuple[float, str, int]:
 def _by_graph(pinned: PinnedSnapshot) -> Iterator[Declaration]:
     """The scopes of the graph that others can name, by their importance."""
     view = pinned.graph
-    factors = mark_factors()
+    factors = mark_factors() ** 2  # a map is of the code itself: tests and examples come late
     marks = dict(zip(pinned.lexical.paths, pinned.lexical.marks.tolist(), strict=True))
     kinds = np.isin(view.kinds, [int(kind) for kind in SCOPES])
     nodes = np.flatnonzero(kinds)
@@ -108,18 +112,18 @@ def _by_graph(pinned: PinnedSnapshot) -> Iterator[Declaration]:
 
 def _by_names(view: LexicalView) -> Iterator[Declaration]:
     """Named units, by how many other units use their names, shared among those of the same name."""
-    factors = mark_factors()
+    factors = mark_factors() ** 2  # a map is of the code itself: tests and examples come late
     first_doc = first_file = 0
     rows: list[_Named] = []
     for data in view.segments:
         names = data.documents["name"].tolist()
         for at, name in enumerate(names):
-            symbol = data.strings[name]
-            if symbol and view.live[first_doc + at]:
-                row = data.documents[at]
+            symbol, row = data.strings[name], data.documents[at]
+            kind = data.strings[int(row["kind"])]
+            if symbol and kind not in UNNAMED_KINDS and view.live[first_doc + at]:
                 file = first_file + int(row["file"])
                 share = float(factors[int(row["marks"])])
-                rows.append((symbol, data.strings[int(row["kind"])], file, int(row["start"]), share))
+                rows.append((symbol, kind, file, int(row["start"]), share))
         first_doc += len(names)
         first_file += len(data.files)
     same = Counter(symbol.rpartition(".")[2] for symbol, *_ in rows)
@@ -185,7 +189,8 @@ def _spread(declared: Sequence[Declaration]) -> list[Declaration]:
     before: Counter[str] = Counter()
     spread = []
     for each in sorted(declared, key=_order):
-        spread.append(replace(each, importance=each.importance / (1.0 + _SAME_FILE * before[each.path])))
+        lowered = each.importance / (1.0 + _SAME_FILE * before[each.path])
+        spread.append(replace(each, importance=round(lowered, 4)))
         before[each.path] += 1
     return sorted(spread, key=_order)
 
@@ -193,16 +198,34 @@ def _spread(declared: Sequence[Declaration]) -> list[Declaration]:
 # -- text
 
 
-def _worded(pinned: PinnedSnapshot, chosen: Sequence[Declaration]) -> list[Declaration]:
-    """Declarations with their text, from the snapshot."""
-    paths = sorted({each.path for each in chosen})
-    lines = {path: text.split("\n") for path, text in zip(paths, pinned.texts(paths), strict=True)}
+def _callables(declared: Sequence[Declaration]) -> set[tuple[str, str]]:
+    return {(each.path, each.symbol) for each in declared if each.kind in ("function", "method")}
+
+
+def _exported_first(
+    pinned: PinnedSnapshot, best: Sequence[Declaration], callables: Container[tuple[str, str]]
+) -> list[Declaration]:
+    """Declarations with their text; those that no other file can name, and those inside callables, last."""
+    paths = sorted({each.path for each in best})
+    texts = dict(zip(paths, pinned.texts(paths), strict=True))
+    lines = {path: text.split("\n") for path, text in texts.items()}
     worded = []
-    for each in chosen:
-        said = signature(lines[each.path][each.line - 1 :][:60], each.symbol) or each.symbol
-        said = said if len(said) <= _SIGNATURE_WIDEST else f"{said[:_SIGNATURE_WIDEST].rstrip()}…"
-        worded.append(replace(each, text=said, importance=round(each.importance, 4)))
+    for each in best:
+        said = _worded(each, lines[each.path][each.line - 1 :][:60])
+        inside = (each.path, each.symbol.rpartition(".")[0]) in callables
+        share = _HIDDEN if inside or not is_exported(said, texts[each.path]) else 1.0
+        worded.append(replace(said, importance=each.importance * share))
     return worded
+
+
+def _worded(declaration: Declaration, lines: Sequence[str]) -> Declaration:
+    """A declaration with the line that declares it; with its kind and name where no such line is there."""
+    name = declaration.symbol.rpartition(".")[2]
+    said = signature(lines, declaration.symbol)
+    if name not in said or said.startswith("}"):
+        said = name if declaration.kind == "body" else f"{declaration.kind} {name}"
+    said = said if len(said) <= _SIGNATURE_WIDEST else f"{said[:_SIGNATURE_WIDEST].rstrip()}…"
+    return replace(declaration, text=said)
 
 
 def _fitted(files: Sequence[str], declared: Sequence[Declaration], max_tokens: int) -> tuple[str, int]:
