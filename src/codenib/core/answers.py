@@ -1,12 +1,111 @@
-"""Values of the query side: plans, evidence and answers. Each answer says what it answers for."""
+"""Values of the query side: plans, evidence and answers. Each answer says what it answers for.
+
+An answer is a sequence of its items, with a short text and a table for notebooks; places know their source.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from html import escape
+from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
 
-from codenib.core.listing import Listing, Readable
+from codenib.core.errors import StateError
+
+Item = TypeVar("Item")
+
+_IN_REPR = 5  # items that a repr names
+_IN_TABLE = 20  # items that a notebook shows
+_LINES = 12  # lines of each
+
+
+class SourceOf(Protocol):
+    """The files of one snapshot."""
+
+    def lines(self, path: str, first: int, last: int) -> str:
+        """Lines of a file, 1-based and inclusive."""
+
+
+class Readable:
+    """A place of an answer, whose `text` is read when it is asked for, from the snapshot that answered."""
+
+    __slots__ = ("_source",)
+
+    @property
+    def span(self) -> tuple[str, int, int]:
+        """Its path, first and last line."""
+        raise NotImplementedError
+
+    @property
+    def text(self) -> str:
+        """The source of the place."""
+        source: SourceOf | None = getattr(self, "_source", None)
+        if source is None:
+            raise StateError(f"{self.span[0]}: a place without its answer", hint="ask the workspace again")
+        return source.lines(*self.span)
+
+    def read_from(self, source: SourceOf) -> None:
+        """Take `source` as where the text comes from: for who answers, before the answer is handed out."""
+        object.__setattr__(self, "_source", source)
+
+
+class ItemSequence(Generic[Item]):
+    """What has `items`, best or first ones first, of `total`; as a sequence of them."""
+
+    __slots__ = ()
+
+    if TYPE_CHECKING:  # a property of a base class would be the default of a dataclass's field
+
+        @property
+        def items(self) -> tuple[Item, ...]: ...
+
+    def __iter__(self) -> Iterator[Item]:
+        return iter(self.items)
+
+    def __len__(self) -> int:
+        return len(self.items)
+
+    def __bool__(self) -> bool:
+        return bool(self.items)
+
+    @overload
+    def __getitem__(self, at: int) -> Item: ...
+    @overload
+    def __getitem__(self, at: slice) -> tuple[Item, ...]: ...
+    def __getitem__(self, at: int | slice) -> Item | tuple[Item, ...]:
+        return self.items[at]
+
+    def __repr__(self) -> str:
+        more = len(self.items) - _IN_REPR
+        rows = [f"  {item}" for item in self.items[:_IN_REPR]]
+        return "\n".join([f"<{self._head()}>", *rows, *([f"  … and {more} more"] if more > 0 else [])])
+
+    def _repr_html_(self) -> str:
+        """A table of the first items with their source, for notebooks. All text is escaped."""
+        rows = "".join(f"<tr><td>{_cell(item)}</td></tr>" for item in self.items[:_IN_TABLE])
+        more = len(self.items) - _IN_TABLE
+        rest = f"<p>… and {more} more</p>" if more > 0 else ""
+        return f"<p><b>{escape(self._head())}</b></p><table>{rows}</table>{rest}"
+
+    def _head(self) -> str:
+        total = getattr(self, "total", len(self.items))
+        snapshot = getattr(self, "snapshot", None)
+        state = f", {(snapshot.commit or snapshot.id)[:7]}{'+edits' * snapshot.dirty}" if snapshot else ""
+        return f"{type(self).__name__}: {len(self.items):,} of {total:,}{state}"
+
+
+def _cell(item: object) -> str:
+    title = f"<code>{escape(str(item))}</code>"
+    try:
+        text = getattr(item, "text", "")
+    except StateError:
+        text = ""
+    lines = text.split("\n")
+    more = f"\n… {len(lines) - _LINES} more lines" if len(lines) > _LINES else ""
+    code = escape("\n".join(lines[:_LINES]) + more)
+    style = "text-align:left;white-space:pre"
+    return f'{title}<pre style="{style}">{code}</pre>' if text.strip() else title
 
 
 class Route(StrEnum):
@@ -75,7 +174,7 @@ class Coverage:
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Readable):
-    """One ranked, source-linked result. Lines are 1-based and inclusive; `text` is its source."""
+    """One ranked, source-linked result. Lines are 1-based and inclusive."""
 
     path: str
     start_line: int
@@ -98,7 +197,7 @@ class Evidence(Readable):
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Answer(Listing[Evidence]):
+class Answer(ItemSequence[Evidence]):
     """Ranked evidence from one snapshot, as a sequence. `total` counts every match, also past the limit."""
 
     items: tuple[Evidence, ...]
@@ -133,7 +232,7 @@ class LineMatch:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RegexAnswer(Listing[LineMatch]):
+class RegexAnswer(ItemSequence[LineMatch]):
     """Matching lines from one snapshot, in path order.
 
     `complete` is false after a time-out, and then `total` is a lower bound; `scanned_all` says that the

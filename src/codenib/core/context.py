@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from codenib.core.answers import Coverage, Plan, SnapshotRef
-from codenib.core.listing import Listing
+from codenib.core.answers import Coverage, ItemSequence, Plan, SnapshotRef
 
 #: How a unit is shown: all lines, its declaration with the lines that match, its declaration, its place.
 Form = Literal["full", "cut", "signature", "location"]
@@ -48,7 +47,7 @@ class Related:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class ContextPack(Listing[Block]):
+class ContextPack(ItemSequence[Block]):
     """Evidence for a query in at most `max_tokens` tokens, as `tokenizer` counts `text`.
 
     `total` units match, `omitted` of them are not in `blocks`. `folders` says where the best of them are.
@@ -91,7 +90,7 @@ class Declaration:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class RepoMap(Listing[Declaration]):
+class RepoMap(ItemSequence[Declaration]):
     """Folders, files and their most important declarations in at most `max_tokens` tokens.
 
     `ranked_by` names what decided: `graph`, or `names` when there is no fresh graph; and `history`, `query`.

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from codenib.core.answers import SnapshotRef
-from codenib.core.listing import Listing
+from codenib.core.answers import ItemSequence, SnapshotRef
 
 
 class Hunk(NamedTuple):
@@ -102,7 +101,7 @@ class UnitHistory:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class HistoryAnswer(Listing[Touch]):
+class HistoryAnswer(ItemSequence[Touch]):
     """Who changed a file or lines of it, newest first. `total` counts every commit, also past the limit.
 
     `uncommitted` lines of those asked for are in no commit yet. `complete` says that the walk reached the

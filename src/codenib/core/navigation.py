@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codenib.core.listing import Readable
+from codenib.core.answers import Readable
 
 
 @dataclass(frozen=True, slots=True, order=True)

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from codenib.core.answers import SnapshotRef
-from codenib.core.listing import Listing, Readable
+from codenib.core.answers import ItemSequence, Readable, SnapshotRef
 from codenib.core.navigation import Location, Position
 
 Provider = Literal["static", "live", "syntactic"]
@@ -16,7 +15,7 @@ Completeness = Literal["all", "limited", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class NavigationAnswer(Listing[Location]):
+class NavigationAnswer(ItemSequence[Location]):
     """Places in the repository, in order of path, line and column; a sequence of them.
 
     `total` counts all of them, also those past the limit; `outside` what the question means outside the
@@ -45,7 +44,7 @@ class NavigationAnswer(Listing[Location]):
 
 @dataclass(frozen=True, slots=True)
 class Symbol(Readable):
-    """A declaration, a file or a folder of the graph; `text` is its source."""
+    """A declaration, a file or a folder of the graph."""
 
     id: int
     name: str
@@ -79,7 +78,7 @@ class SymbolEdge:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class GraphAnswer(Listing[Symbol]):
+class GraphAnswer(ItemSequence[Symbol]):
     """Symbols and the edges between them, from one snapshot; `depth` of a symbol counts steps from the asked.
 
     `backends` names who resolved each language group. A group that is missing there is known by names alone.

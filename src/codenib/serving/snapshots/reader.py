@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codenib.core.answers import Evidence, Passage
+from codenib.core.answers import Evidence, Passage, Readable
 from codenib.core.errors import InputError
-from codenib.core.listing import Readable
 from codenib.core.navigation import Location
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceUnit, Span, UnitRow
