@@ -30,11 +30,12 @@ def test_a_repository_that_was_never_indexed_is_indexed_by_the_first_question(sh
 
 def test_test_code_is_found_but_ranked_lower_unless_included(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
-        lowered = paths(workspace.search("total price currency"))
-        included = paths(workspace.search("total price currency", tests="include"))
-        excluded = paths(workspace.search("total price currency", tests="exclude"))
-    assert "tests/test_cart.py" in lowered
-    assert included.index("tests/test_cart.py") < lowered.index("tests/test_cart.py")
+        lowered, included, excluded = (
+            {item.path: item.score for item in workspace.search("convert currency", tests=tests).items}
+            for tests in ("lower", "include", "exclude")
+        )
+    assert lowered["tests/test_cart.py"] < included["tests/test_cart.py"]
+    assert list(included).index("tests/test_cart.py") < list(lowered).index("tests/test_cart.py")
     assert "tests/test_cart.py" not in excluded
 
 

@@ -127,7 +127,10 @@ class LexicalView:
         return Scores(units, files, tuple(hit.term for hit in used), len(hits) - len(used))
 
     def matched(self, unit: int, terms: Sequence[Term]) -> list[str]:
-        """Which of the terms stand in a unit, its symbol or its path, as the query spells them."""
+        """Which of the terms stand in a unit, its symbol or its path, as the query spells them.
+
+        Two words that stand there as one ("skip list") are named only when they do not stand there alone too.
+        """
         part, local = locate(self._first_doc, unit)
         out = []
         for term in terms:
@@ -135,7 +138,8 @@ class LexicalView:
             at = int(np.searchsorted(docs, local))
             if at < len(docs) and int(docs[at]) == local:
                 out.append(term.word or term.text)
-        return list(dict.fromkeys(out))
+        words = dict.fromkeys(out)
+        return [word for word in words if " " not in word or not words.keys() >= set(word.split())]
 
     def document(self, unit: int) -> UnitAddress:
         part, local = locate(self._first_doc, unit)
