@@ -171,6 +171,35 @@ class Coverage:
     files: int
     skipped: Mapping[str, int]
 
+    @property
+    def not_searched(self) -> str:
+        """What was left out, in words; empty when nothing was. An empty answer says it.
+
+        >>> Coverage(9, {"binary": 3, "huge": 1}).not_searched
+        '3 binary files, 1 file over 10 MB'
+        """
+        return ", ".join(_files_left_out(count, reason) for reason, count in sorted(self.skipped.items()))
+
+
+# Reasons that do not read as what the files are.
+_LEFT_OUT = {
+    "binary": "binary file",
+    "huge": "file over 10 MB",
+    "long line": "file with a line over 10,000 characters",
+    "minified": "minified file",
+    "symbolic link": "symbolic link",
+    "submodule": "submodule",
+    "secrets file": "secrets file",
+    "ignored by .codenibignore": "file ignored by .codenibignore",
+}
+
+
+def _files_left_out(count: int, reason: str) -> str:
+    name = _LEFT_OUT.get(reason, f"file skipped: {reason}")
+    if count != 1:
+        name = name.replace("file", "files", 1) if "file" in name else f"{name}s"
+    return f"{count:,} {name}"
+
 
 @dataclass(frozen=True, slots=True)
 class Evidence(Readable):

@@ -104,10 +104,16 @@ def test_people_see_places_source_and_why(terminal: Terminal) -> None:
     assert "indexed 2 files" in done.stderr
 
 
-def test_nonsense_says_so_and_succeeds(terminal: Terminal) -> None:
+def test_nonsense_says_so_and_which_files_were_not_searched(terminal: Terminal) -> None:
     done = terminal.run("search", "zzyzx")
     assert done.stdout == ""
-    assert "nothing matches" in done.stderr
+    assert done.stderr.endswith("nothing matches\n")
+    terminal.repository.write("a.bin", b"zzyzx\0")
+    terminal.repository.write("b.bin", b"zzyzx\0\0")
+    for command in ("search", "regex"):
+        done = terminal.run(command, "zzyzx")
+        assert done.stderr.endswith("nothing matches; not searched: 2 binary files\n")
+        assert terminal.json(command, "zzyzx")["coverage"]["skipped"] == {"binary": 2}
 
 
 def test_a_batch_answers_every_row_in_order(terminal: Terminal, tmp_path: Path) -> None:

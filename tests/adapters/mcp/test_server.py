@@ -102,6 +102,18 @@ def test_a_reply_says_its_snapshot_totals_provider_and_freshness_once(shop: GitR
     within(shop.path, ask)
 
 
+def test_a_reply_without_results_names_the_files_that_were_not_searched(shop: GitRepo) -> None:
+    async def ask(client: Client) -> None:
+        for arguments in ({"query": "zzyzx"}, {"query": "zzyzx", "regex": True}):
+            empty = await client.call_tool("search", arguments)
+            assert "not searched: 1 binary file" in text_of(empty)
+            assert facts_of(empty)["coverage"]["skipped"] == {"binary": 1}
+        found = await client.call_tool("search", {"query": "price currency"})
+        assert "not searched" not in text_of(found)
+
+    within(shop.path, ask)
+
+
 def test_every_tool_has_the_keys_of_the_envelope(shop: GitRepo) -> None:
     calls: dict[str, dict[str, Any]] = {
         "explore": {"query": "price"},

@@ -29,7 +29,7 @@ from codenib.adapters.envelopes.answers import (
     search_reply,
     units_reply,
 )
-from codenib.core.answers import Answer, Evidence, LineMatch, RegexAnswer
+from codenib.core.answers import Answer, Coverage, Evidence, LineMatch, RegexAnswer
 from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest
 from codenib.serving.navigation.positions import parse_place
@@ -168,10 +168,16 @@ def _print_answer(workspace: Workspace, answer: Answer, level: str) -> None:
                 click.echo(click.style(f"    + {item.further} more in {item.path}", dim=True))
             click.echo()
     if not answer.items:
-        click.echo("nothing matches", err=True)
+        click.echo(_nothing(answer.coverage), err=True)
         return
     took = "" if answer.refreshed else f" in {answer.seconds * 1000:.0f} ms"
     say(f"{len(answer.items)} of {answer.total:,} matching {level}s{took}")
+
+
+def _nothing(coverage: Coverage) -> str:
+    """That there is no result, and which files may have one."""
+    left_out = coverage.not_searched
+    return f"nothing matches; not searched: {left_out}" if left_out else "nothing matches"
 
 
 def _excerpt(text: str, item: Evidence) -> str:
@@ -240,7 +246,7 @@ def _print_matches(answer: RegexAnswer, context: int) -> None:
         if context:
             click.echo("--")
     if not answer.items:
-        click.echo("nothing matches", err=True)
+        click.echo(_nothing(answer.coverage), err=True)
     if answer.reason:
         say(answer.reason)
     if answer.items:

@@ -13,7 +13,7 @@ from codenib.adapters.mcp.tools.replies import (
     snapshot_facts,
 )
 from codenib.adapters.mcp.tools.tool import Call
-from codenib.core.answers import Answer, RegexAnswer
+from codenib.core.answers import Answer, Coverage, RegexAnswer
 from codenib.core.requests import ExploreRequest, RegexBackend, RegexRequest, SearchRequest
 from codenib.serving.context.excerpt import declared_as
 
@@ -98,7 +98,8 @@ def ranked_reply(call: Call, route: str) -> ToolReply:
         more = f" (+{item.further} more in this file)" if item.further else ""
         entries.append(f"{item.path}:{item.start_line}-{item.end_line} {_named(item.symbol, declared)}{more}")
     what = counted(len(answer.items), answer.total, "units")
-    head = head_line(what, str(answer.plan.route), describe_snapshot(answer.snapshot))
+    left_out = _left_out(answer.total, answer.coverage)
+    head = head_line(what, str(answer.plan.route), describe_snapshot(answer.snapshot), left_out)
     return ToolReply(head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total)
 
 
@@ -122,8 +123,9 @@ def lines_reply(found: RegexAnswer) -> ToolReply:
         entries.append(f"{place}{':' if place else '  '}{match.line} {shorten(match.text.strip())}")
     what = counted(len(found.items), found.total, "lines")
     notes = "" if found.complete else "stopped by its time limit"
+    left_out = _left_out(found.total, found.coverage)
     head = head_line(
-        f"{what} in {found.files:,} files", found.provider, describe_snapshot(found.snapshot), notes
+        f"{what} in {found.files:,} files", found.provider, describe_snapshot(found.snapshot), notes, left_out
     )
     facts = {
         **snapshot_facts(found.snapshot, found.refreshed),
@@ -131,9 +133,16 @@ def lines_reply(found: RegexAnswer) -> ToolReply:
         "total": found.total,
         "truncated": found.truncated,
         "complete": found.complete,
+        "coverage": found.coverage,
         "items": [{"path": match.path, "line": match.line} for match in found.items],
     }
     return ToolReply(head, entries, facts, "raise max_tokens or k, or narrow paths", total=found.total)
+
+
+def _left_out(total: int, coverage: Coverage) -> str:
+    """Which files were not searched, for an answer without results."""
+    left_out = coverage.not_searched
+    return f"not searched: {left_out}" if left_out and not total else ""
 
 
 def _search_facts(answer: Answer) -> dict[str, Any]:
@@ -143,6 +152,7 @@ def _search_facts(answer: Answer) -> dict[str, Any]:
         "plan": answer.plan,
         "total": answer.total,
         "truncated": answer.truncated,
+        "coverage": answer.coverage,
         "items": [
             {
                 "path": item.path,
