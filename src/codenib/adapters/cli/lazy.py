@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
 import click
+
+from codenib.core.errors import InputError
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +34,18 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         return self.lazy[cmd_name].load() if cmd_name in self.lazy else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that is asked for; one that does not exist is an error that names the nearest."""
+        if args and args[0] not in self.lazy and not args[0].startswith("-"):
+            near = get_close_matches(args[0], self.lazy, 3, 0.6)
+            near = near or [name for name in self.lazy if name.startswith(args[0])]
+            also = f"; did you mean {' or '.join(near)}?" if near else ""
+            hint = f"{ctx.command_path} {near[0]} --help" if near else f"{ctx.command_path} --help"
+            raise InputError(f"there is no command {args[0][:80]!r}{also}", hint=hint)
+        return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section(self._section):

@@ -20,8 +20,8 @@ COMMANDS = {
     "map": ("explore", "Show folders, files and their most important declarations."),
     "plan": ("search", "Show how a search would be answered, why, and what it should cost."),
     "regex": ("search", "Find lines by pattern, as a scan of every file would."),
-    "read": ("search", "Print a file, or lines of it, as the snapshot has them."),
-    "units": ("search", "List the source units of a file."),
+    "read": ("files", "Print a file, or lines of it, as the snapshot has them."),
+    "units": ("files", "List the source units of a file."),
     "history": ("history", "Show who changed a file or lines of it, when and why."),
     "def": ("navigate", "Show where a name is defined."),
     "refs": ("navigate", "Show every place that refers to a name."),
@@ -63,6 +63,7 @@ def _command(name: str, module: str, about: str) -> LazyCommand:
     cls=LazyGroup,
     lazy={name: _command(name, *row) for name, row in COMMANDS.items()},
     context_settings={"help_option_names": ["-h", "--help"]},
+    invoke_without_command=True,
 )
 @click.option("-C", "repository", metavar="PATH", default=".", help="The repository (default: this folder).")
 @click.version_option(__version__, message="codenib %(version)s")
@@ -75,6 +76,10 @@ def cli(context: click.Context, repository: str) -> None:
     codenib regex 'def \\w+_session'               exact lines
     """
     context.obj = repository
+    if context.invoked_subcommand is None:
+        from codenib.adapters.cli.start import print_start
+
+        print_start(repository)
 
 
 def run() -> None:

@@ -29,6 +29,16 @@ views_option = click.option(
 )
 
 
+#: What a search takes for `-k 0`: more than any repository has.
+EVERYTHING = 1_000_000
+
+
+def limit_option(default: int, what: str) -> Callable[[Function], Function]:
+    """`-k`: how many of something; 0 means all, in every command."""
+    about = f"How many {what}; 0 for all."
+    return click.option("-k", default=default, show_default=True, type=click.IntRange(min=0), help=about)
+
+
 #: A question of one or more words, with or without quotes; the command receives them as one text.
 query_words = click.argument(
     "query", nargs=-1, metavar="QUERY...", callback=lambda context, parameter, words: " ".join(words)
@@ -65,6 +75,7 @@ def planning(function: Callable[..., None]) -> Callable[..., None]:
     def call(*args: Any, **given: Any) -> None:
         snapshot = asked_snapshot(given.pop("at"), given.pop("no_refresh"))
         chosen = {name: given.pop(name) for name in _REQUESTED}
+        chosen["k"] = chosen["k"] or EVERYTHING
         function(*args, request=SearchRequest("", snapshot=snapshot, **chosen), **given)
 
     for option in reversed(_PLANNING):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
 
@@ -15,7 +15,17 @@ from codenib.adapters.envelopes.envelope import (
     snapshot_id,
     utc,
 )
-from codenib.core.answers import Answer, Coverage, Evidence, LineMatch, Passage, Plan, PlanStep, RegexAnswer
+from codenib.core.answers import (
+    Answer,
+    Coverage,
+    Evidence,
+    LineMatch,
+    Passage,
+    Plan,
+    PlanStep,
+    RegexAnswer,
+    SnapshotRef,
+)
 from codenib.core.context import Block, ContextPack, Declaration, Related, RepoMap
 from codenib.core.history import Companion, HistoryAnswer, Touch
 from codenib.core.source import SourceUnit
@@ -68,6 +78,18 @@ class Lines(msgspec.Struct, frozen=True):
 
 class ReadReply(Envelope[Lines], kw_only=True, frozen=True):
     """`read`: the one stretch that was asked for."""
+
+
+class FolderEntry(msgspec.Struct, frozen=True):
+    """A file of a folder, or a folder in it, which ends with a slash, with how many files are below it."""
+
+    path: str
+    kind: Literal["folder", "file"]
+    files: int
+
+
+class FolderReply(Envelope[FolderEntry], kw_only=True, frozen=True):
+    """`read FOLDER`: what the folder holds."""
 
 
 class UnitItem(msgspec.Struct, frozen=True):
@@ -213,8 +235,19 @@ def read_reply(passage: Passage, seconds: float) -> ReadReply:
     )
 
 
-def units_reply(units: Sequence[SourceUnit], passage: Passage, seconds: float) -> UnitsReply:
-    """The units of a file, whose text is `passage`."""
+def folder_reply(entries: Sequence[FolderEntry], ref: SnapshotRef, seconds: float) -> FolderReply:
+    return FolderReply(
+        items=tuple(entries),
+        total=len(entries),
+        truncated=False,
+        snapshot=snapshot_id(ref),
+        freshness=freshness_of(ref),
+        provider="snapshot",
+        seconds=rounded(seconds),
+    )
+
+
+def units_reply(units: Sequence[SourceUnit], ref: SnapshotRef, seconds: float) -> UnitsReply:
     items = tuple(
         UnitItem(
             path=unit.span.path,
@@ -231,8 +264,8 @@ def units_reply(units: Sequence[SourceUnit], passage: Passage, seconds: float) -
         items=items,
         total=len(items),
         truncated=False,
-        snapshot=snapshot_id(passage.snapshot),
-        freshness=freshness_of(passage.snapshot),
+        snapshot=snapshot_id(ref),
+        freshness=freshness_of(ref),
         provider="units",
         seconds=rounded(seconds),
     )

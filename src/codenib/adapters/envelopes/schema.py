@@ -9,6 +9,7 @@ import msgspec
 from codenib.adapters.envelopes.answers import (
     BatchReply,
     ExploreReply,
+    FolderReply,
     HistoryReply,
     MapReply,
     PlanReply,
@@ -44,6 +45,7 @@ REPLIES: dict[str, Any] = {
     "plan": PlanReply,
     "regex": RegexReply,
     "read": ReadReply,
+    "read FOLDER": FolderReply,
     "units": UnitsReply,
     "history": HistoryReply,
     "def": NavigationReply,

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from codenib.core.errors import InputError
 from codenib.core.navigation import Position
 
-_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+)|-(?P<end>\d+))?")
+_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+)|[-,](?P<end>\d+)|(?P<on>[-,]))?:?")
 _WORD = re.compile(r"[^\W\d][\w$]*")
 _SEPARATORS = re.compile(r"::|[.#]")
 
@@ -18,27 +18,32 @@ _SEPARATORS = re.compile(r"::|[.#]")
 class WrittenPlace:
     """A place as a person wrote it. `target` is a path where a line is given, else a symbol or a path.
 
-    Lines and columns are 1-based; 0 where none is given.
+    Lines and columns are 1-based; 0 where none is given. `onward` means from the line to the end.
     """
 
     target: str
     line: int = 0
     column: int = 0
     end_line: int = 0
+    onward: bool = False
 
     @property
     def lines(self) -> tuple[int | None, int | None]:
         """The first and last line that are meant; None for all."""
-        return (self.line, self.end_line or self.line) if self.line else (None, None)
+        if not self.line:
+            return None, None
+        return self.line, None if self.onward else self.end_line or self.line
 
 
 def parse_place(written: str) -> WrittenPlace:
-    """`PATH:LINE`, `PATH:LINE:COLUMN`, `PATH:START-END`, or anything else as a symbol or a path.
+    """`PATH:LINE`, `PATH:LINE:COLUMN`, `PATH:START-END`, `PATH:START-`, or anything else: a symbol or a path.
 
     >>> parse_place("src/app.py:12:5")
-    WrittenPlace(target='src/app.py', line=12, column=5, end_line=0)
-    >>> parse_place("src/app.py:12-14").lines, parse_place("flask.app.Flask").target
-    ((12, 14), 'flask.app.Flask')
+    WrittenPlace(target='src/app.py', line=12, column=5, end_line=0, onward=False)
+    >>> [parse_place(f"src/app.py:{lines}").lines for lines in ("12-14", "12,14", "12", "12-")]
+    [(12, 14), (12, 14), (12, 12), (12, None)]
+    >>> parse_place("flask.app.Flask").target
+    'flask.app.Flask'
     """
     written = written.strip()
     if not written:
@@ -46,7 +51,8 @@ def parse_place(written: str) -> WrittenPlace:
     match = _PLACE.fullmatch(written)
     if match is None or not match["path"].strip(":"):
         return WrittenPlace(written)
-    return WrittenPlace(match["path"], int(match["line"]), int(match["column"] or 0), int(match["end"] or 0))
+    line, column, end = (int(match[part] or 0) for part in ("line", "column", "end"))
+    return WrittenPlace(match["path"], line, column, end, onward=bool(match["on"]))
 
 
 def position_in(place: WrittenPlace, name: str, text: str) -> Position | None:

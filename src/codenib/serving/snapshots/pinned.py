@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from threading import Lock
@@ -165,8 +166,9 @@ class PinnedSnapshot:
             )
         if digest is None:
             near = _nearest(path, self.files)
-            hint = f"codenib read {near}" if near else "codenib status"
-            raise InputError(f"{path} is not a file of this snapshot", hint=hint)
+            hint = f"codenib read {near[0]}" if near else "codenib map"
+            also = f"; near: {', '.join(near)}" if near else ""
+            raise InputError(f"{path} is not a file of this snapshot{also}", hint=hint)
         return SourceFile(path, digest)
 
     def _artifact(self, kind: ViewKind) -> Path:
@@ -210,8 +212,17 @@ class _Recent:
 _RECENT = _Recent(8_000_000)  # characters
 
 
-def _nearest(path: str, files: dict[str, str]) -> str:
-    """A file with the same last name, the shortest such path; empty when there is none."""
+_NEAR, _ALIKE = 3, 0.75  # files that an error names, and how alike they are at least
+
+
+def _nearest(path: str, files: Mapping[str, str]) -> list[str]:
+    """Up to three files that may be meant: those of the same last name, else those that are written alike."""
     name = path.rsplit("/", 1)[-1]
     same = [other for other in files if other == name or other.endswith(f"/{name}")]
-    return min(same, key=lambda other: (len(other), other), default="")
+    if same:
+        return sorted(same, key=lambda other: (len(other), other))[:_NEAR]
+    names: dict[str, str] = {}
+    for other in sorted(files, key=lambda other: (len(other), other)):
+        names.setdefault(other.rsplit("/", 1)[-1], other)
+    alike = [*get_close_matches(path, files, _NEAR, _ALIKE), *get_close_matches(name, names, _NEAR, _ALIKE)]
+    return list(dict.fromkeys(names.get(each, each) for each in alike))[:_NEAR]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from codenib.core.answers import Evidence, Passage, Readable
+from codenib.core.answers import Evidence, Passage, Readable, SnapshotRef
 from codenib.core.errors import InputError
 from codenib.core.navigation import Location
 from codenib.core.requests import SnapshotRequest
@@ -35,7 +35,7 @@ class SourceReader:
         rows = split_lines(pinned.text(name))
         first, last = lines[0] or 1, min(lines[1] or len(rows), len(rows))
         if rows and not 1 <= first <= last:
-            what = f"{name} has {len(rows)} lines; {lines[0]}-{lines[1]} is outside"
+            what = f"{name} has {len(rows)} lines; {lines[0]}-{lines[1] or ''} is outside"
             raise InputError(what, hint=f"codenib read {name}")
         return Passage(
             path=name,
@@ -75,6 +75,10 @@ class SourceReader:
         """The line of text that each location begins in, from the snapshot that answered."""
         lines = self._lines_by_path([place.path for place in locations], snapshot)
         return ["".join(lines[place.path][place.line - 1 : place.line]) for place in locations]
+
+    def snapshot(self, request: SnapshotRequest) -> SnapshotRef:
+        """Which snapshot a request means."""
+        return self._snapshots.pin(None, request)[0].ref
 
     def files(self, request: SnapshotRequest) -> list[str]:
         """The paths of a snapshot, in order."""

@@ -16,6 +16,7 @@ from codenib.adapters.cli.options import (
     shared,
 )
 from codenib.adapters.cli.output import opened, print_json, say
+from codenib.adapters.cli.standing import standing_in
 from codenib.adapters.envelopes.answers import explore_reply, map_reply
 from codenib.core.context import ContextPack, RepoMap
 from codenib.core.requests import ExploreRequest
@@ -49,7 +50,9 @@ def explore(
     """
     ledger = Ledger.load(Path(ledger_file)) if ledger_file else None
     with opened(repository, quiet=json_output) as (workspace, progress):
-        request = ExploreRequest(query, max_tokens, paths, asked_snapshot(at, no_refresh))
+        request = ExploreRequest(
+            query, max_tokens, standing_in(repository, workspace).globs(paths), asked_snapshot(at, no_refresh)
+        )
         pack = workspace.explorer.explore(request, ledger)
         progress.close()
     if ledger is not None and ledger_file:

@@ -6,12 +6,22 @@ import functools
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, path_globs, shared
+from codenib.adapters.cli.options import (
+    EVERYTHING,
+    as_json,
+    asked_snapshot,
+    at_revision,
+    limit_option,
+    no_refresh,
+    path_globs,
+    shared,
+)
 from codenib.adapters.cli.output import opened, print_json, say
+from codenib.adapters.cli.standing import Standing, path_here, place_here, standing_in
 from codenib.adapters.envelopes.navigation import (
     comparison_reply,
     drawing_reply,
@@ -21,9 +31,6 @@ from codenib.adapters.envelopes.navigation import (
 from codenib.core.errors import InputError
 from codenib.core.requests import NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
-
-if TYPE_CHECKING:
-    from codenib.serving.workspace import Workspace
 
 _WIDEST = 160
 _BOTH_WAYS: tuple[NeighbourRelation, ...] = ("dependents", "dependencies")
@@ -37,12 +44,11 @@ provided = click.option(
     help="The graph, the language server, or the graph where it is fresh and else the server.",
 )
 depth_option = click.option("--depth", default=1, show_default=True, help="How many steps.")
-limit_option = click.option("-k", default=50, show_default=True, help="How many symbols.")
 
 
 @click.command("def")
 @click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
-@click.option("-k", default=0, help="How many; 0 (the default) for all.")
+@limit_option(0, "places")
 @shared(named, provided, at_revision, no_refresh, as_json)
 @click.pass_obj
 def def_(
@@ -57,16 +63,17 @@ def def_(
 ) -> None:
     """Show where what stands at a place, or a SYMBOL, is defined. Lines and columns are 1-based."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        snapshot = asked_snapshot(at, no_refresh)
-        request = NavigationRequest(where, name, provider, limit=k or None, snapshot=snapshot)
+        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        place = place_here(standing, where, workspace, snapshot)
+        request = NavigationRequest(place, name, provider, limit=k or None, snapshot=snapshot)
         answer = workspace.navigator.definition(request)
         progress.close()
-        _show(workspace, answer, json_output, "definition")
+        _show(answer, json_output, "definition", standing)
 
 
 @click.command()
 @click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
-@click.option("-k", default=100, show_default=True, help="How many; 0 for all.")
+@limit_option(100, "places")
 @click.option("--no-declaration", is_flag=True, help="Leave the declarations out.")
 @shared(named, provided, at_revision, no_refresh, as_json)
 @click.pass_obj
@@ -83,23 +90,25 @@ def refs(
 ) -> None:
     """Show every place that refers to what stands at a place, or to a SYMBOL."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        snapshot = asked_snapshot(at, no_refresh)
+        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        place = place_here(standing, where, workspace, snapshot)
         request = NavigationRequest(
-            where, name, provider, limit=k or None, declarations=not no_declaration, snapshot=snapshot
+            place, name, provider, limit=k or None, declarations=not no_declaration, snapshot=snapshot
         )
         answer = workspace.navigator.references(request)
         progress.close()
-        _show(workspace, answer, json_output, "reference")
+        _show(answer, json_output, "reference", standing)
 
 
-def _show(workspace: Workspace, answer: NavigationAnswer, json_output: bool, what: str) -> None:
+def _show(answer: NavigationAnswer, json_output: bool, what: str, standing: Standing) -> None:
+    texts = [place.text.partition("\n")[0] for place in answer]
     if json_output:
-        print_json(navigation_reply(answer, workspace.lines(answer)))
+        print_json(navigation_reply(answer, texts))
         return
     if answer.refreshed:
         say(answer.refreshed)
-    for place, text in zip(answer.locations, workspace.lines(answer), strict=True):
-        head = click.style(f"{place.path}:{place.line}:{place.column + 1}", fg="cyan")
+    for place, text in zip(answer, texts, strict=True):
+        head = click.style(f"{standing.from_here(place.path)}:{place.line}:{place.column + 1}", fg="cyan")
         end = place.end_column if place.end_line == place.line else len(text)
         marked = f"{text[: place.column]}{click.style(text[place.column : end], bold=True)}{text[end:]}"
         shown = marked.strip() if len(text) <= _WIDEST else f"{text[:_WIDEST].strip()}…"
@@ -119,7 +128,7 @@ def neighbourhood(metavar: str) -> Callable[[Callable[..., None]], Callable[...,
 
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @click.argument("where", metavar=metavar)
-        @shared(named, depth_option, limit_option)
+        @shared(named, depth_option, limit_option(50, "symbols"))
         @shared(at_revision, no_refresh, as_json)
         @click.pass_obj
         @functools.wraps(function)
@@ -136,7 +145,7 @@ def neighbourhood(metavar: str) -> Callable[[Callable[..., None]], Callable[...,
             **more: Any,
         ) -> None:
             snapshot = asked_snapshot(at, no_refresh)
-            request = NeighboursRequest(where, name=name, depth=depth, k=k, snapshot=snapshot)
+            request = NeighboursRequest(where, name=name, depth=depth, k=k or EVERYTHING, snapshot=snapshot)
             function(repository, request, json_output, **more)
 
         return call
@@ -179,9 +188,11 @@ def deps(
 
 def _show_neighbours(repository: str, request: NeighboursRequest, json_output: bool) -> None:
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.navigator.neighbours(request)
+        standing = standing_in(repository, workspace)
+        where = place_here(standing, str(request.where), workspace, request.snapshot)
+        answer = workspace.navigator.neighbours(replace(request, where=where))
         progress.close()
-    _show_graph(answer, json_output, request.relation)
+    _show_graph(answer, json_output, request.relation, standing)
 
 
 @click.command()
@@ -192,22 +203,25 @@ def _show_neighbours(repository: str, request: NeighboursRequest, json_output: b
 def path(repository: str, start: str, goal: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Show the shortest chain of uses from one symbol or file to another."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.navigator.path(start, goal, asked_snapshot(at, no_refresh))
+        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        ends = [place_here(standing, end, workspace, snapshot) for end in (start, goal)]
+        answer = workspace.navigator.path(ends[0], ends[1], snapshot)
         progress.close()
-    _show_graph(answer, json_output, "path")
+    _show_graph(answer, json_output, "path", standing)
 
 
 @click.command()
 @click.argument("query")
-@click.option("-k", default=20, show_default=True, help="How many.")
+@limit_option(20, "symbols")
 @shared(at_revision, no_refresh, as_json)
 @click.pass_obj
 def symbols(repository: str, query: str, k: int, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Find declarations by name: exact names first, then the more important."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.navigator.symbols(query, k, asked_snapshot(at, no_refresh))
+        answer = workspace.navigator.symbols(query, k or EVERYTHING, asked_snapshot(at, no_refresh))
+        standing = standing_in(repository, workspace)
         progress.close()
-    _show_graph(answer, json_output, "symbols")
+    _show_graph(answer, json_output, "symbols", standing)
 
 
 @click.command()
@@ -217,18 +231,19 @@ def symbols(repository: str, query: str, k: int, at: str | None, no_refresh: boo
 def outline(repository: str, file: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
     """Show the declarations of a file."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.navigator.outline(file, asked_snapshot(at, no_refresh))
+        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        answer = workspace.navigator.outline(path_here(standing, file, workspace, snapshot), snapshot)
         progress.close()
-    _show_graph(answer, json_output, "outline")
+    _show_graph(answer, json_output, "outline", standing)
 
 
-def _show_graph(answer: GraphAnswer, json_output: bool, which: str) -> None:
+def _show_graph(answer: GraphAnswer, json_output: bool, which: str, standing: Standing) -> None:
     if json_output:
         print_json(graph_reply(answer, around=which not in ("symbols", "outline", "path")))
         return
     if answer.refreshed:
         say(answer.refreshed)
-    lines = list(_lines(answer, which))
+    lines = list(_lines(answer, which, standing))
     for line in lines:
         click.echo(line)
     if not lines:
@@ -240,34 +255,36 @@ def _show_graph(answer: GraphAnswer, json_output: bool, which: str) -> None:
         say(answer.note)
 
 
-def _lines(answer: GraphAnswer, which: str) -> Iterator[str]:
+def _lines(answer: GraphAnswer, which: str, standing: Standing) -> Iterator[str]:
     by_id = {symbol.id: symbol for symbol in answer.symbols}
     for symbol in answer.symbols:
         if which in ("symbols", "outline"):
-            yield f"{'  ' * symbol.depth}{_line(symbol)}"
+            yield f"{'  ' * symbol.depth}{_line(symbol, standing)}"
         elif which == "path":
-            yield _line(symbol)
+            yield _line(symbol, standing)
             for edge in answer.edges:
                 if edge.source == symbol.id:
-                    yield click.style(f"  ↓ {edge.kind} at {edge.path}:{edge.line}", dim=True)
+                    place = f"{standing.from_here(edge.path)}:{edge.line}"
+                    yield click.style(f"  ↓ {edge.kind} at {place}", dim=True)
         elif symbol.depth:
-            yield f"{'  ' * (symbol.depth - 1)}{_line(symbol)}{_how(symbol, answer, by_id)}"
+            how = click.style(_how(symbol, answer, by_id, standing), dim=True)
+            yield f"{'  ' * (symbol.depth - 1)}{_line(symbol, standing)}{how}"
 
 
-def _line(symbol: Symbol) -> str:
-    place = click.style(f"{symbol.path}:{symbol.line}", fg="cyan")
+def _line(symbol: Symbol, standing: Standing) -> str:
+    place = click.style(f"{standing.from_here(symbol.path)}:{symbol.line}", fg="cyan")
     name = "" if symbol.qualified == symbol.path else f"  {click.style(symbol.qualified, bold=True)}"
     return f"{place}{name}  {click.style(symbol.kind, dim=True)}"
 
 
-def _how(symbol: Symbol, answer: GraphAnswer, by_id: dict[int, Symbol]) -> str:
+def _how(symbol: Symbol, answer: GraphAnswer, by_id: dict[int, Symbol], standing: Standing) -> str:
     """The first edge that led to a symbol."""
     for edge in answer.edges:
         other = edge.source if edge.to == symbol.id else edge.to
         known = by_id.get(other)
         if symbol.id in (edge.source, edge.to) and known is not None and known.depth < symbol.depth:
             often = f" ×{edge.often}" if edge.often > 1 else ""
-            return click.style(f"  {edge.kind} at {edge.path}:{edge.line}{often}", dim=True)
+            return f"  {edge.kind} at {standing.from_here(edge.path)}:{edge.line}{often}"
     return ""
 
 
@@ -307,7 +324,7 @@ def compare_navigation(
 @click.argument("where", metavar="FILE[:LINE[:COL]]|SYMBOL")
 @click.option("--svg", "svg_file", metavar="FILE", help="Write an SVG drawing (`-`: standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write a page (`-`: standard output).")
-@shared(named, depth_option, click.option("-k", default=20, show_default=True, help="Symbols on each side."))
+@shared(named, depth_option, limit_option(20, "symbols on each side"))
 @shared(at_revision, no_refresh, as_json)
 @click.pass_obj
 def graph(
@@ -328,9 +345,11 @@ def graph(
     if not (svg_file or html_file or json_output):
         raise InputError("say where to draw", hint=f"codenib graph {where} --svg graph.svg")
     with opened(repository, quiet=json_output) as (workspace, progress):
+        snapshot = asked_snapshot(at, no_refresh)
+        place = place_here(standing_in(repository, workspace), where, workspace, snapshot)
         before, after = (
             workspace.navigator.neighbours(
-                NeighboursRequest(where, relation, name, depth, k, snapshot=asked_snapshot(at, no_refresh))
+                NeighboursRequest(place, relation, name, depth, k or EVERYTHING, snapshot=snapshot)
             )
             for relation in _BOTH_WAYS
         )

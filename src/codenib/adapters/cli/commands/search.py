@@ -1,4 +1,4 @@
-"""The commands that ask: search, regex, read, units."""
+"""The commands that ask: search, plan, regex."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from codenib.adapters.cli.options import (
     as_json,
     asked_snapshot,
     at_revision,
+    limit_option,
     no_refresh,
     path_globs,
     planning,
@@ -21,19 +22,16 @@ from codenib.adapters.cli.options import (
     shared,
 )
 from codenib.adapters.cli.output import numbered, opened, print_json, say
+from codenib.adapters.cli.standing import Standing, standing_in
 from codenib.adapters.envelopes.answers import (
     batch_reply,
     plan_reply,
-    read_reply,
     regex_reply,
     search_reply,
-    units_reply,
 )
 from codenib.core.answers import Answer, Coverage, Evidence, LineMatch, RegexAnswer
 from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest
-from codenib.serving.navigation.positions import parse_place
-from codenib.serving.workspace import Workspace
 
 _SHOWN_LINES = 5
 _WIDEST = 160
@@ -41,7 +39,7 @@ _WIDEST = 160
 
 @click.command()
 @query_words
-@click.option("-k", default=10, show_default=True, help="How many results.")
+@limit_option(10, "results")
 @planning
 @click.option("--level", type=click.Choice(["unit", "file"]), default="unit", show_default=True)
 @click.option(
@@ -72,9 +70,11 @@ def search(
     if bool(query) == (batch is not None):
         raise InputError("give a query, or --batch FILE", hint="codenib search 'parse config file'")
     with opened(repository, quiet=json_output) as (workspace, progress):
+        standing = standing_in(repository, workspace)
 
         def ask(text: str) -> Answer:
-            asked = replace(request, query=text, level=level, paths=paths, tests=tests)
+            globs = standing.globs(paths)
+            asked = replace(request, query=text, level=level, paths=globs, tests=tests)
             return workspace.searcher.search(asked)
 
         if batch is not None:
@@ -85,12 +85,12 @@ def search(
         if json_output:
             print_json(search_reply(answer))
         else:
-            _print_answer(workspace, answer, level)
+            _print_answer(answer, level, standing)
 
 
 @click.command()
 @query_words
-@click.option("-k", default=10, show_default=True, help="How many results.")
+@limit_option(10, "results")
 @planning
 @shared(at_revision, no_refresh, as_json)
 @click.pass_obj
@@ -150,22 +150,22 @@ class _Row(msgspec.Struct):
     query: str
 
 
-def _print_answer(workspace: Workspace, answer: Answer, level: str) -> None:
+def _print_answer(answer: Answer, level: str, standing: Standing) -> None:
     if answer.refreshed:
         say(answer.refreshed)
     if answer.snapshot.stale:
         say("not refreshed: files may have changed since")
-    texts = workspace.texts(answer.items, at_snapshot=answer.snapshot.id) if level == "unit" else []
-    for index, item in enumerate(answer.items):
-        place = click.style(f"{item.path}:{item.start_line}", fg="cyan", bold=True)
+    for item in answer:
+        path = standing.from_here(item.path)
+        place = click.style(f"{path}:{item.start_line}", fg="cyan", bold=True)
         name = f"  {click.style(item.symbol, bold=True)}" if item.symbol else ""
         marks = f" [{', '.join(item.marks)}]" if item.marks else ""
         why = f"  matched: {', '.join(item.matched)}" if item.matched else ""
         click.echo(f"{place}{name}  {click.style(f'{item.kind}{marks}  {item.score:.2f}{why}', dim=True)}")
-        if texts:
-            click.echo(_excerpt(texts[index], item))
+        if level == "unit":
+            click.echo(_excerpt(item.text, item))
             if item.further:
-                click.echo(click.style(f"    + {item.further} more in {item.path}", dim=True))
+                click.echo(click.style(f"    + {item.further} more in {path}", dim=True))
             click.echo()
     if not answer.items:
         click.echo(_nothing(answer.coverage), err=True)
@@ -184,7 +184,7 @@ def _excerpt(text: str, item: Evidence) -> str:
     """The unit's first line and the lines that say most of what matched."""
     from codenib.serving.context.excerpt import matching_lines
 
-    lines = text.split("\n")
+    lines = text.rstrip().split("\n")
     chosen = matching_lines(lines, item.matched, _SHOWN_LINES)
     printed = numbered("\n".join(line[:_WIDEST] for line in lines), item.language, item.start_line)
     out: list[str] = []
@@ -199,7 +199,7 @@ def _excerpt(text: str, item: Evidence) -> str:
 @click.argument("pattern")
 @click.option("-i", "--ignore-case", is_flag=True)
 @click.option("-F", "--literal", is_flag=True, help="The pattern is plain text.")
-@click.option("-k", default=100, show_default=True, help="How many lines; 0 for all.")
+@limit_option(100, "lines")
 @click.option("--context", default=0, show_default=True, help="Lines before and after.")
 @click.option("--timeout", "timeout_s", default=10.0, show_default=True, help="Seconds, then a part.")
 @click.option("--backend", type=click.Choice(["trigram", "zoekt"]), default="trigram", show_default=True)
@@ -221,28 +221,31 @@ def regex(
 ) -> None:
     """Find the lines that match PATTERN, in path order."""
     with opened(repository, quiet=json_output) as (workspace, progress):
+        standing = standing_in(repository, workspace)
         request = RegexRequest(
-            pattern, k=k or None, ignore_case=ignore_case, literal=literal, paths=paths, context=context,
-            timeout_s=timeout_s, backend=backend, snapshot=asked_snapshot(at, no_refresh),
+            pattern, k=k or None, ignore_case=ignore_case, literal=literal, context=context,
+            paths=standing.globs(paths), timeout_s=timeout_s, backend=backend,
+            snapshot=asked_snapshot(at, no_refresh),
         )  # fmt: skip
         answer = workspace.searcher.regex(request)
         progress.close()
     if json_output:
         print_json(regex_reply(answer))
     else:
-        _print_matches(answer, context)
+        _print_matches(answer, context, standing)
 
 
-def _print_matches(answer: RegexAnswer, context: int) -> None:
+def _print_matches(answer: RegexAnswer, context: int, standing: Standing) -> None:
     if answer.refreshed:
         say(answer.refreshed)
-    for match in answer.items:
+    for match in answer:
+        path = standing.from_here(match.path)
         for offset, line in enumerate(match.before, match.line - len(match.before)):
-            click.echo(click.style(f"{match.path}-{offset}-{line}", dim=True))
-        place = click.style(f"{match.path}:{match.line}:{match.column + 1}", fg="cyan")
+            click.echo(click.style(f"{path}-{offset}-{line}", dim=True))
+        place = click.style(f"{path}:{match.line}:{match.column + 1}", fg="cyan")
         click.echo(f"{place}: {_marked(match)}")
         for offset, line in enumerate(match.after, match.line + 1):
-            click.echo(click.style(f"{match.path}-{offset}-{line}", dim=True))
+            click.echo(click.style(f"{path}-{offset}-{line}", dim=True))
         if context:
             click.echo("--")
     if not answer.items:
@@ -262,40 +265,3 @@ def _marked(match: LineMatch) -> str:
         out += [match.text[at:start], click.style(match.text[start:end], fg="red", bold=True)]
         at = end
     return "".join([*out, match.text[at:]]).rstrip("\r")
-
-
-@click.command()
-@click.argument("place", metavar="PATH[:START[-END]]")
-@shared(at_revision, no_refresh, as_json)
-@click.pass_obj
-def read(repository: str, place: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
-    """Print a file of the snapshot, or lines START to END of it."""
-    written = parse_place(place)
-    started = time.perf_counter()
-    with opened(repository, quiet=json_output) as (workspace, progress):
-        passage = workspace.reader.read(written.target, written.lines, asked_snapshot(at, no_refresh))
-        progress.close()
-    if json_output:
-        print_json(read_reply(passage, time.perf_counter() - started))
-    else:
-        click.echo("\n".join(numbered(passage.text, passage.language, passage.start_line)))
-
-
-@click.command()
-@click.argument("path")
-@shared(at_revision, no_refresh, as_json)
-@click.pass_obj
-def units(repository: str, path: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
-    """List the source units of a file: L0 the file, L1 scopes, L2 callables."""
-    started, snapshot = time.perf_counter(), asked_snapshot(at, no_refresh)
-    with opened(repository, quiet=json_output) as (workspace, progress):
-        listed = workspace.reader.units(path, snapshot)
-        passage = workspace.reader.read(path, (None, None), snapshot)
-        progress.close()
-    if json_output:
-        print_json(units_reply(listed, passage, time.perf_counter() - started))
-        return
-    for unit in listed:
-        lines = click.style(f"{unit.span.start_line:>6}-{unit.span.end_line:<6}", dim=True)
-        indent = "  " * unit.level
-        click.echo(f"{lines} {unit.level.name} {indent}{unit.kind} {click.style(unit.symbol, bold=True)}")
