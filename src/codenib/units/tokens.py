@@ -59,6 +59,8 @@ def hyphenated(text: str) -> Iterator[tuple[str, str]]:
     """Two words with a hyphen between them, one of which says nothing alone: `v-if`, `sign-in`, `e-mail`."""
     for match in _AFTER_HYPHEN.finditer(text):
         at = match.start()
+        if len(match[1]) > _SHORT < at and text[at - _SHORT - 1 : at].isalpha():
+            continue  # most hyphens are between longer words: no need to look for where the first begins
         before = _BEFORE_HYPHEN.search(text, max(0, at - _LONGEST_BEFORE), at)
         if before and (len(before[0]) <= _SHORT or len(match[1]) <= _SHORT):
             yield before[0], match[1]
