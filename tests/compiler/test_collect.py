@@ -9,17 +9,19 @@ from tests.gitrepo import GitRepo
 
 import codenib
 from codenib.compiler.collect import collect
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.views import ViewKind
 from codenib.manifest.files import disk_usage
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
 from codenib.snapshot.blobs import LocalBlobs
 
-CLEAN: dict[ViewKind, list[str]] = {ViewKind.LEXICAL: [], ViewKind.TRIGRAM: []}
+CLEAN: dict[ViewKind, list[str]] = {kind: [] for kind in TEXT_VIEWS}
 
 
 def test_collecting_drops_what_nothing_reaches_and_keeps_what_answers(harbour: GitRepo) -> None:
     with codenib.open(harbour.path) as workspace:
+        workspace.index(TEXT_VIEWS)
         for number in range(6):
             harbour.write("pier.py", f"def mooring_{number}(): ...\n")
             workspace.update()
@@ -38,7 +40,7 @@ def test_collecting_drops_what_nothing_reaches_and_keeps_what_answers(harbour: G
 
 def test_a_reader_answers_from_its_open_views_through_a_collection(harbour: GitRepo) -> None:
     with codenib.open(harbour.path) as reader, codenib.open(harbour.path) as writer:
-        writer.update()
+        writer.index(TEXT_VIEWS)
         answer = reader.search("dock", refresh="never")
         texts = reader.texts(answer.items, at_snapshot=answer.snapshot.id)
         for number in range(3):
@@ -55,13 +57,13 @@ def test_a_repository_that_is_gone_is_forgotten(harbour: GitRepo, git_repo: Call
     other.commit({"kept.py": "def kept(): ...\n"})
     for repo in (harbour, other):
         with codenib.open(repo.path) as workspace:
-            workspace.index()
+            workspace.index(TEXT_VIEWS)
     shutil.rmtree(harbour.path)
     report = collect(keep=4)
     assert report.repositories == 1
     assert report.records == 3 * 3
     with codenib.open(other.path) as workspace:
-        assert workspace.index().nothing_to_do
+        assert workspace.index(TEXT_VIEWS).nothing_to_do
 
 
 def test_a_removed_worktree_is_forgotten(harbour: GitRepo, tmp_path: Path) -> None:
@@ -70,7 +72,7 @@ def test_a_removed_worktree_is_forgotten(harbour: GitRepo, tmp_path: Path) -> No
     for repo in (harbour, linked):
         with codenib.open(repo.path) as workspace:
             store = Path(workspace.status().store)
-            workspace.index()
+            workspace.index(TEXT_VIEWS)
     harbour.git("worktree", "remove", "--force", str(linked.path))
     report = collect(keep=0)
     assert (report.repositories, report.records, report.blobs) == (0, 3, 1)
@@ -80,7 +82,7 @@ def test_a_removed_worktree_is_forgotten(harbour: GitRepo, tmp_path: Path) -> No
 def test_what_a_manifest_of_another_schema_reaches_is_kept(harbour: GitRepo) -> None:
     harbour.write("pier.py", "def uncommitted(): ...\n")
     with codenib.open(harbour.path) as workspace:
-        outcome = workspace.index()
+        outcome = workspace.index(TEXT_VIEWS)
         store = Store(Path(workspace.status().store).name)
     path = store.folder / "manifests" / f"{outcome.manifest.snapshot}.json"
     path.write_bytes(path.read_bytes().replace(b'"schema":1', b'"schema":99'))
@@ -92,7 +94,7 @@ def test_what_a_manifest_of_another_schema_reaches_is_kept(harbour: GitRepo) -> 
 
 def test_one_damaged_tree_does_not_stop_the_collection(harbour: GitRepo) -> None:
     with codenib.open(harbour.path) as workspace:
-        tree = workspace.index().manifest.tree
+        tree = workspace.index(TEXT_VIEWS).manifest.tree
         store = Store(Path(workspace.status().store).name)
     (store.folder / "trees" / f"{tree}.json").write_bytes(b"{")
     assert collect(keep=1).repositories == 0

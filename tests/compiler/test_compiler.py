@@ -13,7 +13,7 @@ from tests.manifest.rubbish import abandon_artifact
 
 import codenib
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.errors import CannotMaintain
 from codenib.core.protocols import Records
 from codenib.core.source import Delta, SourceSnapshot
@@ -71,7 +71,7 @@ def test_builders_read_blobs_never_the_moving_worktree(harbour: GitRepo, compile
     snapshot = compiler.take()
     harbour.write("pier.py", "def replaced(): ...\n")
     harbour.remove("harbour.py")
-    compiler.ensure(snapshot, DEFAULT_VIEWS, head=True)
+    compiler.ensure(snapshot, TEXT_VIEWS, head=True)
     with codenib.open(harbour.path) as workspace:
         answer = workspace.search("mooring", refresh="never")
         assert [item.symbol for item in answer.items] == ["mooring"]
@@ -86,19 +86,19 @@ def test_builders_read_blobs_never_the_moving_worktree(harbour: GitRepo, compile
 
 def test_artifacts_are_immutable(harbour: GitRepo, compiler_of: Compile) -> None:
     compiler = compiler_of(harbour.path)
-    manifest = compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True).manifest
+    manifest = compiler.ensure(compiler.take(), TEXT_VIEWS, head=True).manifest
     artifacts = [compiler.store.artifact(record.artifact) for record in manifest.views.values()]
     before = [contents(artifact) for artifact in artifacts]
     for number in range(5):
         harbour.write("pier.py", f"def pier_{number}(): ...\n")
         harbour.write(f"new{number}.py", "x = 1\n")
-        compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True)
+        compiler.ensure(compiler.take(), TEXT_VIEWS, head=True)
     assert [contents(artifact) for artifact in artifacts] == before
 
 
 def test_what_is_not_published_is_not_seen(harbour: GitRepo, compiler_of: Compile) -> None:
     compiler = compiler_of(harbour.path)
-    old = compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True).manifest
+    old = compiler.ensure(compiler.take(), TEXT_VIEWS, head=True).manifest
     (abandon_artifact(compiler.store) / "view.json").write_bytes(b"{}")  # as a killed writer leaves it
     (compiler.store.folder / "manifests" / ".x.json.1-1.tmp").write_bytes(b"{")
     with codenib.open(harbour.path) as workspace:
@@ -138,11 +138,11 @@ def test_a_failed_view_is_tried_again_when_asked_to_and_not_by_each_query(
     fake = FakeBuilder(on_build=OSError("no space left"))
     compiler = compiler_of(harbour.path, {TRIGRAM: fake})
     snapshot = compiler.take()
-    compiler.ensure(snapshot, DEFAULT_VIEWS, head=True)
-    assert compiler.ensure(snapshot, DEFAULT_VIEWS, head=True, retry=False).nothing_to_do
+    compiler.ensure(snapshot, TEXT_VIEWS, head=True)
+    assert compiler.ensure(snapshot, TEXT_VIEWS, head=True, retry=False).nothing_to_do
     assert fake.builds == 1
     fake.on_build = None
-    again = compiler.ensure(snapshot, DEFAULT_VIEWS, head=True)
+    again = compiler.ensure(snapshot, TEXT_VIEWS, head=True)
     assert dict(again.views) == {TRIGRAM: "built"}
     assert again.manifest.views[TRIGRAM].status is Status.FRESH
 
@@ -154,12 +154,12 @@ def test_a_view_whose_records_failed_half_way_leaves_no_gaps_in_its_sibling(
     harbour.commit({"long.py": LONG_SOURCE})
     compiler = compiler_of(harbour.path)
     with damaged_object(harbour, "long.py"):
-        outcome = compiler.ensure(compiler.take("HEAD"), DEFAULT_VIEWS, head=False)
+        outcome = compiler.ensure(compiler.take("HEAD"), TEXT_VIEWS, head=False)
     assert {record.status for record in outcome.manifest.views.values()} == {Status.FAILED}
     assert "git cat-file" in outcome.manifest.views[LEXICAL].error
-    repaired = compiler.ensure(compiler.take("HEAD"), DEFAULT_VIEWS, head=False)
+    repaired = compiler.ensure(compiler.take("HEAD"), TEXT_VIEWS, head=False)
     assert {record.status for record in repaired.manifest.views.values()} == {Status.FRESH}
-    assert compiler.verify(repaired.snapshot, DEFAULT_VIEWS) == {LEXICAL: [], TRIGRAM: []}
+    assert compiler.verify(repaired.snapshot, TEXT_VIEWS) == {LEXICAL: [], TRIGRAM: []}
 
 
 @pytest.mark.parametrize(
@@ -169,20 +169,20 @@ def test_a_maintainer_that_declines_is_rebuilt_alone(
     harbour: GitRepo, compiler_of: Compile, error: Exception
 ) -> None:
     compiler = compiler_of(harbour.path, {TRIGRAM: FakeBuilder(on_maintain=error)})
-    compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True)
+    compiler.ensure(compiler.take(), TEXT_VIEWS, head=True)
     harbour.write("pier.py", "def mooring(): ...\n")
-    outcome = compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True)
+    outcome = compiler.ensure(compiler.take(), TEXT_VIEWS, head=True)
     assert dict(outcome.views) == {LEXICAL: "maintained", TRIGRAM: "built"}
-    assert compiler.verify(outcome.snapshot, DEFAULT_VIEWS) == {LEXICAL: [], TRIGRAM: []}
+    assert compiler.verify(outcome.snapshot, TEXT_VIEWS) == {LEXICAL: [], TRIGRAM: []}
     artifact = compiler.store.artifact(outcome.manifest.views[TRIGRAM].artifact)
     assert (artifact / "half").read_bytes() == b"written before it fails"  # the rest of maintaining is gone
 
 
 def test_a_new_profile_rebuilds_that_view_alone(harbour: GitRepo, compiler_of: Compile) -> None:
     first = compiler_of(harbour.path, {TRIGRAM: FakeBuilder(version="1")})
-    first.ensure(first.take(), DEFAULT_VIEWS, head=True)
+    first.ensure(first.take(), TEXT_VIEWS, head=True)
     second = compiler_of(harbour.path, {TRIGRAM: FakeBuilder(version="2")})
-    outcome = second.ensure(second.take(), DEFAULT_VIEWS, head=True)
+    outcome = second.ensure(second.take(), TEXT_VIEWS, head=True)
     assert dict(outcome.views) == {TRIGRAM: "built"}
 
 
@@ -191,16 +191,16 @@ def test_a_new_profile_rebuilds_that_view_alone(harbour: GitRepo, compiler_of: C
 
 def test_an_update_without_changes_does_nothing(harbour: GitRepo, compiler_of: Compile) -> None:
     compiler = compiler_of(harbour.path)
-    compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True)
+    compiler.ensure(compiler.take(), TEXT_VIEWS, head=True)
     before = contents(compiler.store.folder / "artifacts")
-    again = compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True)
+    again = compiler.ensure(compiler.take(), TEXT_VIEWS, head=True)
     assert again.nothing_to_do
     assert contents(compiler.store.folder / "artifacts") == before
 
 
 def test_an_update_derives_what_changed(harbour: GitRepo) -> None:
     with codenib.open(harbour.path) as workspace:
-        assert workspace.index().derived == 3
+        assert workspace.index([*TEXT_VIEWS, ViewKind.DENSE]).derived == 3
         harbour.write("pier.py", "def mooring(): ...\n")
         harbour.write("new.py", "x = 1\n")
         harbour.git("mv", "README.md", "docs.md")
@@ -227,7 +227,7 @@ def test_there_and_back_between_branches_derives_nothing(harbour: GitRepo) -> No
 def test_a_commit_of_what_was_indexed_reuses_the_artifacts(harbour: GitRepo) -> None:
     with codenib.open(harbour.path) as workspace:
         harbour.write("pier.py", "def mooring(): ...\n")
-        dirty = workspace.index()
+        dirty = workspace.index([*TEXT_VIEWS, ViewKind.DENSE])
         harbour.commit()
         clean = workspace.update()
     assert (clean.derived, set(clean.views.values())) == (0, {"reused"})
@@ -239,11 +239,11 @@ def test_a_commit_of_what_was_indexed_reuses_the_artifacts(harbour: GitRepo) -> 
 
 def test_a_linked_worktree_derives_only_its_difference(harbour: GitRepo, tmp_path: Path) -> None:
     with codenib.open(harbour.path) as workspace:
-        workspace.index()
+        workspace.index(TEXT_VIEWS)
     linked = harbour.worktree(tmp_path / "linked", "-b", "feature")
     linked.write("pier.py", "def mooring(): ...\n")
     with codenib.open(linked.path) as workspace:
-        outcome = workspace.index()
+        outcome = workspace.index(TEXT_VIEWS)
         assert (outcome.derived, outcome.changed, set(outcome.views.values())) == (1, 1, {"maintained"})
         assert workspace.search("mooring").items
     with codenib.open(harbour.path) as workspace:
@@ -265,7 +265,7 @@ def test_a_maintained_artifact_shares_what_it_keeps(git_repo: Callable[..., GitR
     repo.commit({f"m{n}.py": f"def function_{n}():\n    return {n}\n" * 20 for n in range(40)})
     with codenib.open(repo.path) as workspace:
         store = Path(workspace.status().store)
-        workspace.index()
+        workspace.index([*TEXT_VIEWS, ViewKind.DENSE])
         before = disk_usage(store / "artifacts")
         repo.write("m0.py", "def changed(): ...\n")
         assert set(workspace.update().views.values()) == {"maintained"}
@@ -278,7 +278,7 @@ def test_a_maintained_artifact_shares_what_it_keeps(git_repo: Callable[..., GitR
 def test_two_writers_at_once_both_succeed_and_the_second_finds_nothing_to_do(harbour: GitRepo) -> None:
     code = (
         "import sys, codenib\nwith codenib.open(sys.argv[1]) as workspace:\n"
-        "    sys.stdin.readline()\n    print(workspace.index().nothing_to_do)"
+        "    sys.stdin.readline()\n    print(workspace.index(['lexical', 'trigram']).nothing_to_do)"
     )
     writers = [
         subprocess.Popen(
@@ -305,13 +305,13 @@ def test_two_writers_at_once_both_succeed_and_the_second_finds_nothing_to_do(har
 def test_verify_names_what_differs(harbour: GitRepo, compiler_of: Compile) -> None:
     compiler = compiler_of(harbour.path)
     snapshot = compiler.take()
-    manifest = compiler.ensure(snapshot, DEFAULT_VIEWS, head=True).manifest
+    manifest = compiler.ensure(snapshot, TEXT_VIEWS, head=True).manifest
     harbour.write("pier.py", "def mooring(): ...\n")
-    other = compiler.ensure(compiler.take(), DEFAULT_VIEWS, head=True).manifest
-    for kind in DEFAULT_VIEWS:  # as if maintenance had gone wrong
+    other = compiler.ensure(compiler.take(), TEXT_VIEWS, head=True).manifest
+    for kind in TEXT_VIEWS:  # as if maintenance had gone wrong
         ours = compiler.store.artifact(manifest.views[kind].artifact)
         shutil.rmtree(ours)
         shutil.copytree(compiler.store.artifact(other.views[kind].artifact), ours)
-    found = compiler.verify(snapshot, DEFAULT_VIEWS)
+    found = compiler.verify(snapshot, TEXT_VIEWS)
     assert [line.partition(":")[0] for line in found[LEXICAL]] == ["pier.py"]
     assert {line.partition(":")[0] for line in found[TRIGRAM]} == {"pier.py"}

@@ -88,4 +88,4 @@ def test_killed_updates_lose_nothing_published(git_repo: Callable[..., GitRepo])
 
 def test_killed_rebuilds_lose_nothing_published(git_repo: Callable[..., GitRepo]) -> None:
     repository, edit = small_repository(git_repo, files=50)  # enough for worker processes
-    assert check_kills(repository, edit, 6, "index", "--rebuild") > 0
+    assert check_kills(repository, edit, 6, "index", "--rebuild", "--views", "lexical,trigram") > 0

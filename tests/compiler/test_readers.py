@@ -12,6 +12,7 @@ from pathlib import Path
 from tests.gitrepo import GitRepo
 
 import codenib
+from codenib.compiler.registry import TEXT_VIEWS
 
 READERS = 8
 UPDATES = 25
@@ -78,7 +79,7 @@ def check_generations(repo: GitRepo, updates: int) -> int:
     repo.commit({f"other{n}.py": f"def other_{n}(): ...\n" for n in range(20)})
     write_generation(repo, 0)
     with codenib.open(repo.path) as workspace:
-        workspace.update()
+        workspace.index(TEXT_VIEWS)
 
         def work() -> None:
             for number in range(1, updates + 1):

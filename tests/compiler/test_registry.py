@@ -10,6 +10,7 @@ from tests.views.dense.hashing import open_hashing
 from codenib.compiler.compiler import silent
 from codenib.compiler.registry import (
     DEFAULT_VIEWS,
+    TEXT_VIEWS,
     VIEWS,
     RegisteredView,
     ViewContext,
@@ -49,7 +50,8 @@ def test_the_cheap_profile_is_the_builders_own(
 
 
 def test_views_are_parsed_in_the_registrys_order() -> None:
-    assert parse_views(" trigram, lexical,") == DEFAULT_VIEWS
+    assert parse_views(" trigram, lexical,") == TEXT_VIEWS
+    assert parse_views("history,dense,trigram,lexical") == DEFAULT_VIEWS
     assert parse_views("trigram") == (ViewKind.TRIGRAM,)
 
 

@@ -9,6 +9,7 @@ import pytest
 from tests.gitrepo import GitRepo
 
 import codenib
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.errors import InputError, StateError
 from codenib.core.requests import CURRENT
 from codenib.core.views import ViewKind
@@ -43,7 +44,7 @@ def test_answers_are_of_the_manifest_after_the_worktree_and_its_head_moved_on(re
 
 def test_no_builder_is_reachable(repository: GitRepo) -> None:
     with codenib.open(repository.path) as live:
-        manifest = live.index().manifest
+        manifest = live.index(TEXT_VIEWS).manifest
     store = Store(locate(repository.path).key)
     before = sorted(path.name for path in (store.folder / "manifests").iterdir())
     with open_published(manifest) as published:

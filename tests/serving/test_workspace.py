@@ -8,6 +8,7 @@ import pytest
 from tests.gitrepo import GitRepo
 
 import codenib
+from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.errors import InputError, StateError
 from codenib.core.requests import PUBLISHED, RegexRequest, SearchRequest
 from codenib.core.source import Level
@@ -31,7 +32,10 @@ def test_a_repository_that_was_never_indexed_is_indexed_by_the_first_question(sh
 def test_test_code_is_found_but_ranked_lower_unless_included(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
         lowered, included, excluded = (
-            {item.path: item.score for item in workspace.search("convert currency", tests=tests).items}
+            {
+                item.path: item.score
+                for item in workspace.search("convert currency", tests=tests, route="lexical").items
+            }
             for tests in ("lower", "include", "exclude")
         )
     assert lowered["tests/test_cart.py"] < included["tests/test_cart.py"]
@@ -76,7 +80,7 @@ def test_an_edit_is_visible_in_the_next_workspace_and_says_what_was_done(shop: G
         answer = workspace.search("refund payment")
         assert answer.items[0].path == "shop/refund.py"
         assert answer.snapshot.dirty
-        assert answer.refreshed.startswith("updated lexical, trigram: 1 added files")
+        assert answer.refreshed.startswith("updated dense, history, lexical, trigram: 1 added files")
         assert workspace.regex("refund_payment").items[0].line == 1
 
 
@@ -215,7 +219,7 @@ def test_a_renamed_file_is_found_under_its_new_name_alone(shop: GitRepo) -> None
         found = paths(workspace.search("convert amount"))
         assert "shop/rates.py" in found
         assert "shop/currency.py" not in found
-        assert workspace.verify() == {ViewKind.LEXICAL: [], ViewKind.TRIGRAM: []}
+        assert workspace.verify() == {kind: [] for kind in DEFAULT_VIEWS}
 
 
 def test_a_home_inside_the_repository_is_not_indexed(shop: GitRepo, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,53 @@ def test_a_shallow_clone_has_a_boundary_without_changes(git_repo: Make, tmp_path
     listed = log.listing(clone.head())
     assert len(listed) == 2
     assert [len(commit.changes) for commit in log.read([commit.id for commit in listed])] == [0, 1]
+
+
+def test_commits_whose_objects_are_missing_are_lacking_and_nothing_is_fetched(
+    git_repo: Make, tmp_path: Path
+) -> None:
+    repo = git_repo()
+    for n in range(4):
+        repo.commit({"a": f"{n}\n", "b": "same\n"}, f"message {n}")
+    repo.branch("side")
+    repo.commit({"c": "1\n"}, "on the side")
+    repo.switch("main")
+    repo.commit({"d": "1\n"}, "on main")
+    assert repo.merge("side")
+    repo.git("config", "uploadpack.allowFilter", "true")
+    for kind in ("blob:none", "tree:0"):
+        clone = repo.clone(tmp_path / kind.replace(":", "-"), f"--filter={kind}")
+        before = sorted((clone.path / ".git" / "objects").rglob("*"))
+        log = log_of(clone)
+        commits = list(log.read([commit.id for commit in log.listing(clone.head())]))
+        assert [commit.message for commit in commits[:4]] == [f"message {n}" for n in range(4)]
+        assert all(commit.lacking and not commit.changes for commit in commits[:4])
+        assert sorted((clone.path / ".git" / "objects").rglob("*")) == before
+
+
+def test_one_missing_blob_costs_its_commits_alone(git_repo: Make) -> None:
+    repo = git_repo()
+    ids = [repo.commit({"a": f"{n}\n", f"b{n}": f"b {n}\n"}) for n in range(6)]
+    lost = blob_digest(b"b 2\n")
+    (repo.path / ".git" / "objects" / lost[:2] / lost[2:]).unlink()
+    commits = list(log_of(repo).read(ids))
+    assert [commit.id for commit in commits if commit.lacking] == [ids[2]]
+    assert [len(commit.changes) for commit in commits] == [2, 2, 0, 2, 2, 2]
+
+
+def test_an_absurd_date_is_the_last_one_that_a_calendar_has(git_repo: Make) -> None:
+    repo = git_repo()
+    repo.commit({"a": "1\n"})
+    tree = repo.git("rev-parse", "HEAD^{tree}")
+    raw = f"tree {tree}\nauthor A <a@b> 99999999999999999999999 +0000\n"
+    raw += "committer A <a@b> 18446744073709551614 +0000\n\nlate\n"
+    file = repo.path / ".git" / "raw"
+    file.write_text(raw)
+    commit = repo.git("hash-object", "-w", "-t", "commit", "--literally", str(file))
+    found = one(repo, commit)
+    assert datetime.fromtimestamp(found.authored, UTC).year <= 9999
+    assert datetime.fromtimestamp(found.committed, UTC).year <= 9999
+    assert log_of(repo).listing(commit)[0].committed == found.committed
 
 
 def test_a_file_of_a_commit(git_repo: Make) -> None:

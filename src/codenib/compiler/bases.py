@@ -24,6 +24,7 @@ class Base:
     record: ViewRecord
     delta: Delta
     same: bool  # nothing that the view is made of differs
+    commit: str | None = None
 
 
 class Bases:
@@ -53,13 +54,13 @@ class Bases:
             if delta is None:
                 continue
             if follows_commits and manifest.commit == self._snapshot.commit:
-                best = Base(record, delta, True)
+                best = Base(record, delta, True, manifest.commit)
                 break
             if best is None or len(delta) < len(best.delta):
-                best = Base(record, delta, not follows_commits and not len(delta))
+                best = Base(record, delta, not follows_commits and not len(delta), manifest.commit)
             if len(best.delta) <= _NEAR and not follows_commits:
                 break
-        if best is not None:
+        if best is not None and self.used is None:  # the first views are the text's, which read every file
             self.used = best.delta
         return best
 

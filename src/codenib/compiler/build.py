@@ -9,7 +9,7 @@ from __future__ import annotations
 import shutil
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -61,19 +61,30 @@ class SnapshotBuilder:
         published: RepoManifest | None,
         *,
         rebuild: bool,
+        anew: bool,
+        reuse: Sequence[ViewKind] = (),
     ) -> BuiltViews:
-        """The views that `published` does not have fresh; with `rebuild`, from nothing that is stored."""
+        """The views that `published` does not have fresh; with `rebuild`, from no view that is stored.
+
+        `anew` derives the records of blobs again as well. Those in `reuse` come along where an equal one is
+        published: nothing that they are made of differs.
+        """
         manifests = [] if rebuild else by_nearness(self._store, self._repository.worktree_key)
         bases = Bases(self._store, manifests, self._views.fresh_record, snapshot)
         with (
             closing(self._store.open_cache()) as cache,
-            closing(self.open_records(cache, kinds, anew=rebuild)) as records,
+            closing(self.open_records(cache, kinds, anew=anew)) as records,
         ):
             built = {
                 kind: self._build_view(kind, snapshot, bases.nearest(kind), records)
                 for kind in kinds
                 if published is None or self._views.fresh_record(published, kind) is None
             }
+            for kind in () if rebuild else reuse:
+                with suppress(CodenibError):  # what is wrong with it is said when it is built
+                    base = bases.nearest(kind)
+                    if base is not None and base.same:
+                        built[kind] = self._build_view(kind, snapshot, base, records)
         return BuiltViews(built, bases.used, records.derived)
 
     def open_records(

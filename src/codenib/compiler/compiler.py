@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from typing import TYPE_CHECKING
 
+from codenib.compiler.bases import Bases, by_nearness
 from codenib.compiler.build import SnapshotBuilder
 from codenib.compiler.choices import RepositoryViews
-from codenib.compiler.dense import DenseChoice, open_named
+from codenib.compiler.dense import DenseChoice, estimate_embedding, open_named
 from codenib.compiler.graph import FindBackends, GraphChoice
 from codenib.compiler.history import HistoryChoice
 from codenib.compiler.outcome import outcome_of
 from codenib.compiler.publish import Publisher, as_stale
-from codenib.compiler.registry import DENSE, GRAPH, HISTORY, SLOW_VIEWS, ViewContext
+from codenib.compiler.registry import DENSE, GRAPH, HISTORY, SLOW_VIEWS, VIEWS, ViewContext
 from codenib.compiler.verify import verify_views
 from codenib.core.embedding import OpenEmbedder
-from codenib.core.errors import StateError
+from codenib.core.errors import CodenibError, StateError
 from codenib.core.protocols import Progress, ViewMaintainer
 from codenib.core.source import SourceSnapshot
 from codenib.core.updates import Outcome
-from codenib.core.views import RepoManifest, ViewKind, ViewRecord
-from codenib.manifest.store import Store
+from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
+from codenib.manifest.store import BUILDER_S, Store
 from codenib.navigation.registry import backends_of
 from codenib.snapshot.blobs import BlobSource, LocalBlobs
 from codenib.snapshot.repository import Repository
@@ -109,6 +111,7 @@ class IndexCompiler:
         rebuild: bool = False,
         retry: bool = True,
         later: ViewRecords | None = None,
+        patience_s: float = BUILDER_S,
     ) -> Outcome:
         """Publish the views of a snapshot that are not there yet, from the nearest base there is.
 
@@ -116,6 +119,7 @@ class IndexCompiler:
         `rebuild` trusts nothing that is stored, and forgets it once the new manifest is published. Without
         `retry`, what failed for this very snapshot stays failed: a query need not wait for it again. Views in
         `later`, with the records of an earlier snapshot, are published as stale: the next update brings them.
+        A slow view that another process builds is waited for at most `patience_s`.
         """
         started = time.perf_counter()
         self.views.settle(snapshot, views)
@@ -125,16 +129,18 @@ class IndexCompiler:
         if not rebuild and (manifest := self._use_current(snapshot, views, later, head=head)) is not None:
             return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
         quick = [kind for kind in views if kind not in SLOW_VIEWS]
-        slow = [kind for kind in views if kind in SLOW_VIEWS]
+        slow = [kind for kind in SLOW_VIEWS if kind in views]
         before = self.store.head(self.repository.worktree_key)
         outcome: Outcome | None = None
         with self.store.not_collecting():
             if quick or not slow:
-                waiting = {**later, **self._records_of(before, slow)}
+                waiting = {**later, **self.waiting_records(snapshot, slow)}
                 outcome = self._publish_quick(snapshot, quick, waiting, head=head, rebuild=rebuild)
-            if slow:
+            for kind in slow:  # each is there for questions as soon as it is done
                 heads = (before, snapshot.id) if head else ()
-                done = self._publish_slow(snapshot, slow, later, outcome, heads=heads, rebuild=rebuild)
+                done = self._publish_slow(
+                    snapshot, kind, later, outcome, heads=heads, rebuild=rebuild, patience_s=patience_s
+                )
                 outcome = outcome.then(done) if outcome is not None else done
             if rebuild:
                 self._publisher.keep_only(snapshot)
@@ -147,7 +153,32 @@ class IndexCompiler:
         with self.store.not_collecting():
             published = self.store.manifest(snapshot.id)
             before = Outcome(published, snapshot) if published is not None else None
-            return self._publish_slow(snapshot, [kind], {}, before, heads=(), rebuild=True)
+            return self._publish_slow(snapshot, kind, {}, before, heads=(), rebuild=True)
+
+    def estimate_s(self, snapshot: SourceSnapshot, kind: ViewKind) -> float:
+        """About how long a default slow view of a snapshot takes; infinite when nobody can say."""
+        manifests = by_nearness(self.store, self.repository.worktree_key)
+        base = Bases(self.store, manifests, self.views.fresh_record, snapshot).nearest(kind)
+        if base is not None and base.same:
+            return 0.0
+        if kind is ViewKind.DENSE and self.dense.is_instant:
+            return estimate_embedding(base, self.store.manifest(snapshot.id))
+        if kind is ViewKind.HISTORY:
+            return self.history.estimate_s(base.commit if base is not None else None, snapshot.commit)
+        return math.inf
+
+    def waiting_records(
+        self, snapshot: SourceSnapshot, kinds: Sequence[ViewKind]
+    ) -> dict[ViewKind, ViewRecord]:
+        """What says of these views that they come later: as the worktree has them, or as they will be."""
+        before = self._records_of(self.store.head(self.repository.worktree_key), kinds)
+        return {kind: before.get(kind) or self._unbuilt(snapshot, kind) for kind in kinds}
+
+    def _unbuilt(self, snapshot: SourceSnapshot, kind: ViewKind) -> ViewRecord:
+        fields: Mapping[str, str] = {}
+        with suppress(CodenibError):  # what is wrong with it is said when it is built
+            fields = self.views[kind].profile().fields
+        return ViewRecord(kind, "", snapshot.id, Status.STALE, fields=dict(fields))
 
     def verify(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> dict[ViewKind, list[str]]:
         """Rebuild each view from nothing, beside the published one; how they differ, a line each."""
@@ -200,7 +231,11 @@ class IndexCompiler:
                 return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
             published = None if rebuild else self.store.manifest(snapshot.id)
             stale = {kind: as_stale(record) for kind, record in later.items() if kind not in views}
-            built = self._builder.build(snapshot, views, published, rebuild=rebuild)
+            reuse = [kind for kind in stale if VIEWS[kind].default and not _is_fresh(published, kind)]
+            self.views.settle(snapshot, reuse)
+            built = self._builder.build(
+                snapshot, views, published, rebuild=rebuild, anew=rebuild, reuse=reuse
+            )
             records = {**stale, **(published.views if published else {})}
             manifest = self._publisher.publish(snapshot, records, built.views)
             self._publisher.mark_used(snapshot, head=head)
@@ -210,33 +245,40 @@ class IndexCompiler:
     def _publish_slow(
         self,
         snapshot: SourceSnapshot,
-        views: Sequence[ViewKind],
+        kind: ViewKind,
         later: ViewRecords,
         before: Outcome | None,
         *,
         heads: Collection[str | None],
         rebuild: bool,
+        patience_s: float = BUILDER_S,
     ) -> Outcome:
-        """Build views beside other writers, who wait only while the result is published.
+        """Build a view beside other writers, who wait only while the result is published.
 
         `before` is what was published of this snapshot just now. The snapshot becomes the worktree's head
         only when that is one of `heads`: whoever went on meanwhile is not set back.
         """
         started = time.perf_counter()
-        with self.store.building():
-            if not rebuild and (manifest := self.current(snapshot, views)) is not None:
+        with self.store.building(kind, patience_s):
+            if not rebuild and (manifest := self.current(snapshot, [kind])) is not None:
                 self._publisher.mark_used(snapshot, head=False)
                 return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
             published = None if rebuild else self.store.manifest(snapshot.id)
-            built = self._builder.build(snapshot, views, published, rebuild=rebuild)
+            anew = rebuild and before is None  # else they were derived just now
+            built = self._builder.build(snapshot, [kind], published, rebuild=rebuild, anew=anew)
             with self.store.writing():
                 published = None if rebuild and before is None else self.store.manifest(snapshot.id)
                 records = dict(before.manifest.views) if before else {}
-                for kind, record in later.items():
-                    records.setdefault(kind, as_stale(record))
+                for other, record in later.items():
+                    records.setdefault(other, as_stale(record))
                 records = dict(published.views) if published else records
                 manifest = self._publisher.publish(snapshot, records, built.views)
                 if self.store.head(self.repository.worktree_key) in heads:
                     self._publisher.mark_used(snapshot, head=True)
                 self._publisher.sweep()
         return outcome_of(manifest, snapshot, built, started)
+
+
+def _is_fresh(manifest: RepoManifest | None, kind: ViewKind) -> bool:
+    record = manifest.views.get(kind) if manifest else None
+    return record is not None and record.status is Status.FRESH

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
@@ -19,6 +20,8 @@ if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.history.view import HistoryViewBuilder
 
 COMMITS = "CODENIB_HISTORY_COMMITS"
+_RATE = 1_000.0  # commits a second (Django, a busy core)
+_COUNTED_S = 5.0  # what takes longer is not counted to its end
 
 
 class HistoryChoice:
@@ -40,6 +43,12 @@ class HistoryChoice:
         from codenib.views.history.view import HistoryViewBuilder
 
         return HistoryViewBuilder(self.log, max_commits(), self._progress)
+
+    def estimate_s(self, base: str | None, commit: str | None) -> float:
+        """About how many seconds it takes to read the commits that `base` does not have; few are counted."""
+        most = int(_COUNTED_S * _RATE)
+        count = self.log.count(base, commit, most) if commit is not None else 0
+        return count / _RATE if count < most else math.inf
 
     def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[HistoryViewBuilder]:
         """The same builder: it reuses nothing but a base."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from codenib.compiler.build import BuiltView
-from codenib.compiler.registry import SLOW_VIEWS
+from codenib.compiler.registry import SLOW_VIEWS, VIEWS
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.store import Store
@@ -35,6 +35,7 @@ class Publisher:
             for kind, record in records.items()
             if record.status is not Status.FRESH or self._store.artifact(record.artifact).is_dir()
         }
+        views = {**others, **{kind: self._adopt(view, snapshot) for kind, view in built.items()}}
         manifest = RepoManifest(
             schema=MANIFEST_SCHEMA,
             snapshot=snapshot.id,
@@ -43,7 +44,7 @@ class Publisher:
             dirty=snapshot.dirty,
             files=len(snapshot.files),
             skipped=dict(snapshot.skipped),
-            views={**others, **{kind: self._adopt(view, snapshot) for kind, view in built.items()}},
+            views={kind: views[kind] for kind in VIEWS if kind in views},
         )
         self._store.publish(manifest, snapshot.files)
         return manifest

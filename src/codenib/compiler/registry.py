@@ -52,10 +52,11 @@ class ViewContext:
 class RegisteredView(Generic[ChoiceT, ReaderT]):
     """One kind of view: how a repository chooses it, how an artifact is opened, and what the view needs.
 
-    A view is `default` when it is built unless others are named, and `slow` when an engine or a model builds
-    it: nobody waits for it who did not ask for it. It has `reads_records` unless it reads its sources itself
-    (engines read files, git reads its objects). `follows_commits` says that its content is a function of
-    the commit, not of the files: then the nearest base is one of the same commit.
+    A view is `default` when it is built unless others are named, and `slow` when it comes behind the text
+    views, each published by itself: nobody waits long for it who did not ask for it. It has `reads_records`
+    unless it reads its sources itself (engines read files, git reads its objects). `follows_commits` says
+    that its content is a function of the commit, not of the files: then the nearest base is one of the same
+    commit.
     """
 
     kind: ViewKind
@@ -185,7 +186,7 @@ def _open_dense(folder: Path) -> CodeVectorStore:
     return CodeVectorStore(folder)
 
 
-DENSE = RegisteredView(ViewKind.DENSE, choose=_choose_dense, open=_open_dense, slow=True)
+DENSE = RegisteredView(ViewKind.DENSE, choose=_choose_dense, open=_open_dense, default=True, slow=True)
 
 # -- graph
 
@@ -216,15 +217,24 @@ def _open_history(folder: Path) -> HistoryView:
 
 
 HISTORY = RegisteredView(
-    ViewKind.HISTORY, choose=_choose_history, open=_open_history, reads_records=False, follows_commits=True
+    ViewKind.HISTORY,
+    choose=_choose_history,
+    open=_open_history,
+    default=True,
+    slow=True,
+    reads_records=False,
+    follows_commits=True,
 )
 
 # -- the registry
 
 VIEWS: Mapping[ViewKind, RegisteredView[Any, Any]] = {
-    view.kind: view for view in (LEXICAL, TRIGRAM, ZOEKT, DENSE, GRAPH, HISTORY)
+    view.kind: view for view in (LEXICAL, TRIGRAM, ZOEKT, DENSE, HISTORY, GRAPH)
 }
 DEFAULT_VIEWS = tuple(view.kind for view in VIEWS.values() if view.default)
+#: The default views that an answer waits for: all that words and patterns need.
+TEXT_VIEWS = tuple(view.kind for view in VIEWS.values() if view.default and not view.slow)
+#: Built behind the others, in this order: vectors first, engines last.
 SLOW_VIEWS = tuple(view.kind for view in VIEWS.values() if view.slow)
 
 

@@ -227,7 +227,11 @@ class Evidence(Readable):
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Answer(ItemSequence[Evidence]):
-    """Ranked evidence from one snapshot, as a sequence. `total` counts every match, also past the limit."""
+    """Ranked evidence from one snapshot, as a sequence. `total` counts every match, also past the limit.
+
+    `without` names the views that this worktree has and the answer could not use; `note` says why, and what
+    helps.
+    """
 
     items: tuple[Evidence, ...]
     snapshot: SnapshotRef
@@ -237,6 +241,8 @@ class Answer(ItemSequence[Evidence]):
     coverage: Coverage
     seconds: float
     refreshed: str = ""  # what was done to make the views fresh, for people
+    note: str = ""
+    without: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

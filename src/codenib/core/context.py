@@ -68,6 +68,7 @@ class ContextPack(ItemSequence[Block]):
     coverage: Coverage
     seconds: float
     refreshed: str = ""
+    note: str = ""  # of the search behind it: which views it was without, and what helps
 
     @property
     def items(self) -> tuple[Block, ...]:

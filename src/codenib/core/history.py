@@ -43,7 +43,10 @@ class FileChange:
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """A commit. A merge has changes only where its result equals none of its parents, a row for each."""
+    """A commit. A merge has changes only where its result equals none of its parents, a row for each.
+
+    `lacking` says that git does not have the objects that tell what it changed: it has no changes here.
+    """
 
     id: str
     parents: int
@@ -52,6 +55,7 @@ class Commit:
     committed: int
     message: str
     changes: tuple[FileChange, ...]
+    lacking: bool = False
 
 
 @dataclass(frozen=True, slots=True)

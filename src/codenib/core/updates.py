@@ -43,7 +43,8 @@ class Outcome:
             done = second if self.nothing_to_do else self
             return replace(done, manifest=second.manifest, seconds=self.seconds + second.seconds)
         return replace(
-            second,
+            self,
+            manifest=second.manifest,
             views={**self.views, **second.views},
             derived=self.derived + second.derived,
             seconds=self.seconds + second.seconds,

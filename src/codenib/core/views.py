@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 MANIFEST_SCHEMA = 1
+#: Vectors of the embedded model: only these answer on every machine at once, so that `auto` uses them.
+INSTANT = "ranked:semantic:instant"
 
 
 class ViewKind(StrEnum):

@@ -28,6 +28,8 @@ from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, is_taken, shared
 
 _LOCK_S = 120.0
+#: How long a process that must have a slow view waits for another that builds it: as long as that may take.
+BUILDER_S = 1800.0
 
 
 class _Schema(msgspec.Struct):
@@ -83,9 +85,17 @@ class Store:
         """The writer lock of this repository."""
         return exclusive(self.folder / "writer.lock", timeout_s=timeout_s)
 
-    def building(self) -> AbstractContextManager[None]:
-        """Held while engines or models make a view, so that two processes do not; writers go on meanwhile."""
-        return exclusive(self.folder / "builder.lock", timeout_s=_LOCK_S)
+    def building(self, kind: str, timeout_s: float) -> AbstractContextManager[None]:
+        """Held while a slow view is made, so that two processes do not; writers go on meanwhile."""
+        return exclusive(self.folder / f"builder-{kind}.lock", timeout_s=timeout_s)
+
+    def catching_up(self, worktree: str) -> AbstractContextManager[None]:
+        """Held by the background process that brings up what an answer did not wait for; there is one."""
+        return exclusive(self.worktree_state(worktree) / "background.lock", timeout_s=0.0)
+
+    def is_catching_up(self, worktree: str) -> bool:
+        """Whether a background process works for this worktree."""
+        return is_taken(self.folder / "worktrees" / worktree / "background.lock")
 
     def keeping(self, worktree: str) -> AbstractContextManager[None]:
         """Held by the process that keeps a worktree's slow views with engines that stay; there is one."""

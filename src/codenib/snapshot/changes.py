@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterator
 
 from codenib.core.history import Commit, FileChange, Hunk
 
+_LATEST = 253_370_764_800  # the year 9999
 MAX_MESSAGE = 4000  # characters; one of Django's 20,000 newest messages is longer
 
 _HUNK = re.compile(rb"\n@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -35,11 +36,20 @@ def parse_commits(out: bytes, unknown: Collection[str] = ()) -> Iterator[Commit]
             id=commit.decode(),
             parents=len(parents.split()),
             author=_text(author),
-            authored=int(authored or 0),
-            committed=int(committed or 0),
+            authored=read_time(authored),
+            committed=read_time(committed),
             message=_text(message).strip()[:MAX_MESSAGE],
             changes=tuple(parse([row for row in rows.split(b"\n") if row], sections)) if known else (),
         )
+
+
+def read_time(raw: bytes | str) -> int:
+    """Seconds since 1970 as git prints them, within the years that a calendar has: dates can be forged.
+
+    >>> read_time(b"99999999999999999999") == read_time(str(_LATEST)), read_time("")
+    (True, 0)
+    """
+    return min(max(int(raw or 0), 0), _LATEST)
 
 
 def _changed(rows: list[bytes], sections: list[bytes]) -> Iterator[FileChange]:

@@ -7,14 +7,17 @@ decide them: a commit always gives the same values.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from codenib.core.errors import ProviderError
 from codenib.core.history import Commit, ListedCommit
 from codenib.snapshot import git
 from codenib.snapshot.blobs import blob_digest
-from codenib.snapshot.changes import parse_commits
+from codenib.snapshot.changes import parse_commits, read_time
 from codenib.snapshot.repository import Repository
 
 # A batch bounds the memory: Django's 20,000 newest commits are 165 MB of patches.
@@ -26,6 +29,7 @@ _DIFF = (
     "--no-ext-diff", "--no-textconv", "--submodule=short", "--diff-algorithm=myers", "--no-indent-heuristic",
     "--irreversible-delete", "-O/dev/null", "--encoding=UTF-8", _FORMAT,
 )  # fmt: skip
+_NO_BLOB = (":000000", "000000", ":160000", "160000")  # modes of an absent file and of a submodule
 _PLAIN = ("-U0", "--inter-hunk-context=0")
 _MERGES = ("-c", "--combined-all-paths", "-U1")  # without context, git's counts here are wrong
 
@@ -33,8 +37,10 @@ _MERGES = ("-c", "--combined-all-paths", "-U1")  # without context, git's counts
 class CommitLog:
     """The commits of one repository. A question names a commit, and nothing later is read."""
 
-    def __init__(self, repository: Repository) -> None:
+    def __init__(self, repository: Repository, place: Path | None = None) -> None:
+        """`place` is a git folder to read the repository's objects from, instead of its own."""
         self._repository = repository
+        self._place = place
 
     def boundary(self) -> str:
         """Names the place where a shallow clone ends; empty when all commits are there."""
@@ -62,27 +68,99 @@ class CommitLog:
                 new.append(_listed(f"{time} {rest[1:]}"))
         return gone, new
 
+    def count(self, base: str | None, commit: str, most: int) -> int:
+        """How many commits `commit` reaches and `base` does not, or the reverse; counted up to `most`."""
+        range_ = commit if base is None else f"{base}...{commit}"
+        return int(self._git("rev-list", "--count", f"--max-count={most}", range_, "--"))
+
     def read(self, ids: Sequence[str]) -> Iterator[Commit]:
-        """Each commit with its changes, in order. Where a shallow clone ends, changes are unknown: none."""
+        """Each commit with its changes, in order. Where a shallow clone ends, changes are unknown: none.
+
+        A commit whose objects git does not have, as in a partial clone, is `lacking`; nothing is fetched.
+        """
         shallow = self._shallow()
         for start in range(0, len(ids), _BATCH):
             batch = ids[start : start + _BATCH]
-            commits = self._parsed(batch, _PLAIN, shallow)
-            merges = [commit.id for commit in commits if commit.parents > 1]
-            merged = iter(self._parsed(merges, _MERGES, shallow) if merges else ())
-            for commit in commits:
-                yield next(merged) if commit.parents > 1 else commit
+            try:
+                yield from self._read_batch(batch, shallow)
+            except ProviderError:
+                with self._alone() as alone:
+                    yield from alone._read_present(batch, shallow)
+
+    def _read_batch(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
+        commits = self._parsed(ids, _PLAIN, shallow)
+        merges = [commit.id for commit in commits if commit.parents > 1]
+        merged = iter(self._parsed(merges, _MERGES, shallow) if merges else ())
+        return [next(merged) if commit.parents > 1 else commit for commit in commits]
+
+    def _read_present(self, ids: Sequence[str], shallow: frozenset[str]) -> Iterator[Commit]:
+        """The commits, those without all of their objects as lacking."""
+        present = self._with_objects(ids)
+        known = {commit.id: commit for commit in self._read_halves(sorted(present), shallow)}
+        bare = self._git("log", "--no-walk=unsorted", "--no-patch", "--stdin", _FORMAT, stdin=_lines(ids))
+        for commit in parse_commits(bare, ids):
+            yield known.get(commit.id) or replace(commit, lacking=commit.id not in shallow)
+
+    def _read_halves(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
+        """The commits that can be read: where some cannot, each half by itself."""
+        try:
+            return self._read_batch(ids, shallow) if ids else []
+        except ProviderError:
+            middle = len(ids) // 2
+            halves = (ids[:middle], ids[middle:]) if middle else ()
+            return [commit for half in halves for commit in self._read_halves(half, shallow)]
+
+    def _with_objects(self, ids: Sequence[str]) -> set[str]:
+        """Those whose trees are there, and every blob that they or their parents have otherwise."""
+        rows = self._git("rev-list", "--no-walk=unsorted", "--parents", "--stdin", stdin=_lines(ids)).decode()
+        trees = {row.split()[0]: [f"{each}^{{tree}}" for each in row.split()] for row in rows.splitlines()}
+        present = self._without_missing(trees)
+        listed = self._git(
+            "diff-tree", "--stdin", "--always", "--root", "-r", "-m", "--raw", "--no-abbrev", "--no-renames",
+            "--format=%x00%H", stdin=_lines(sorted(present)), ok=(0, 128),
+        ).decode("utf-8", "replace")  # fmt: skip
+        blobs: dict[str, list[str]] = {commit: [] for commit in present}
+        for record in listed.split("\0")[1:]:
+            commit, _, raw = record.partition("\n")
+            facts = [row.split("\t")[0].split(" ") for row in raw.splitlines() if row.startswith(":")]
+            objects = [fact[side] for fact in facts for side in (2, 3) if fact[side - 2] not in _NO_BLOB]
+            blobs.setdefault(commit, []).extend(objects)
+        return self._without_missing(blobs)
+
+    def _without_missing(self, needs: Mapping[str, Sequence[str]]) -> set[str]:
+        """The commits all of whose needs git has."""
+        asked = sorted({each for names in needs.values() for each in names})
+        answers = self._git("cat-file", "--batch-check", stdin=_lines(asked)).decode().splitlines()
+        lacking = {name for name, answer in zip(asked, answers, strict=True) if answer.endswith(" missing")}
+        return {commit for commit, names in needs.items() if lacking.isdisjoint(names)}
+
+    @contextmanager
+    def _alone(self) -> Iterator[CommitLog]:
+        """The same objects without the repository's settings: git then knows of no remote to ask for more.
+
+        Git before 2.45 starts a fetch, if only to be refused, for each object that a partial clone lacks.
+        """
+        form = self._repository.object_format
+        with TemporaryDirectory(prefix="codenib-") as folder:
+            place = Path(folder)
+            (place / "refs").mkdir()
+            (place / "HEAD").write_text("ref: refs/heads/none\n")
+            extension = f"[extensions]\n\tobjectformat = {form}\n" if form != "sha1" else ""
+            version = 1 if extension else 0
+            (place / "config").write_text(f"[core]\n\trepositoryformatversion = {version}\n{extension}")
+            yield CommitLog(self._repository, place)
 
     def file_at(self, commit: str, path: str) -> tuple[str, bytes] | None:
         """The id and the bytes of a file of a commit; None when it has no such file."""
+        if not commit:
+            return None
         answer = git.call([*self._at(), "cat-file", "blob", f"{commit}:{path}"])
         if answer.code:
             return None
         return blob_digest(answer.out, self._repository.object_format), answer.out
 
     def _parsed(self, ids: Sequence[str], how: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
-        asked = "".join(f"{each}\n" for each in ids).encode()
-        commits = list(parse_commits(self._git("diff-tree", *_DIFF, *how, stdin=asked), shallow))
+        commits = list(parse_commits(self._git("diff-tree", *_DIFF, *how, stdin=_lines(ids)), shallow))
         if [commit.id for commit in commits] != list(ids):
             raise ProviderError("git diff-tree did not answer for every commit")
         return commits
@@ -93,24 +171,24 @@ class CommitLog:
             return frozenset((folder / "shallow").read_text().split()) if folder else frozenset()
         return frozenset()
 
-    def _git(self, *args: str, stdin: bytes = b"") -> bytes:
+    def _git(self, *args: str, stdin: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
         empty = hashlib.new(self._repository.object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
-        result = git.call(
-            [*self._at(), *args], stdin=stdin, env={"GIT_ATTR_NOSYSTEM": "1", "GIT_ATTR_SOURCE": empty}
-        )
-        if result.code and ("promisor" in result.err or "unable to read" in result.err):
-            raise ProviderError(
-                f"git lacks objects of past commits: {result.err.splitlines()[-1]}",
-                hint="git fetch --refetch --no-filter, in a partial clone",
-            )
-        return git.checked(result, args)
+        env = {"GIT_ATTR_NOSYSTEM": "1", "GIT_ATTR_SOURCE": empty}
+        if self._place is not None:
+            own = self._repository.common_dir
+            env |= {"GIT_OBJECT_DIRECTORY": f"{own}/objects", "GIT_SHALLOW_FILE": f"{own}/shallow"}
+        return git.run([*self._at(), *args], stdin=stdin, env=env, ok=ok)
 
     def _at(self) -> list[str]:
-        folder = str(self._repository.common_dir)
+        folder = str(self._place or self._repository.common_dir)
         options = ["-c", "core.bare=true", "-c", "core.attributesFile=/dev/null"]
         return ["-C", folder, f"--git-dir={folder}", *options]
 
 
 def _listed(line: str) -> ListedCommit:
     time, commit, *parents = line.split(" ")
-    return ListedCommit(commit, tuple(parents), int(time))
+    return ListedCommit(commit, tuple(parents), read_time(time))
+
+
+def _lines(names: Iterable[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode()

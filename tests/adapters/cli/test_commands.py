@@ -52,9 +52,10 @@ def test_search_json_has_the_documented_shape(terminal: Terminal) -> None:
     answer = terminal.json("search", "save session", "-k", "1")
     assert list(answer) == [
         "items", "total", "truncated", "snapshot", "freshness", "provider", "seconds", "plan", "coverage",
+        "note", "without",
     ]  # fmt: skip
     assert answer["snapshot"]["commit"] == terminal.repository.head()
-    assert answer["plan"]["route"] == "lexical"
+    assert (answer["plan"]["route"], answer["note"], answer["without"]) == ("hybrid", "", [])
     assert answer["truncated"] is True
     (first,) = answer["items"]
     assert {
@@ -92,7 +93,8 @@ def test_a_fresh_repository_has_nothing_added(terminal: Terminal) -> None:
     assert (status["changed"], status["removed"]) == (0, 0)
     terminal.repository.commit({}, "empty")
     update = terminal.json("update")
-    assert update["done"] == {"lexical": "reused", "trigram": "reused"}
+    reused = dict.fromkeys(("lexical", "trigram", "dense"), "reused")
+    assert update["done"] == {**reused, "history": "maintained"}
     assert update["files"]["added"] == 0
 
 
@@ -176,17 +178,18 @@ def test_units_are_listed(terminal: Terminal) -> None:
 
 def test_index_update_status_and_verify_agree(terminal: Terminal) -> None:
     first = terminal.json("index")
-    assert first["done"] == {"lexical": "built", "trigram": "built"}
+    assert first["done"] == dict.fromkeys(("lexical", "trigram", "dense", "history"), "built")
     again = terminal.json("update")
     assert (again["changed"], again["derived_blobs"]) == (False, 0)
     terminal.repository.write("src/logout.py", "def logout(user):\n    drop_session(user)\n")
     stale = terminal.json("status")
     assert (stale["freshness"]["state"], stale["added"]) == ("stale", 1)
     update = terminal.json("update")
-    assert update["done"] == {"lexical": "maintained", "trigram": "maintained"}
+    maintained = dict.fromkeys(("lexical", "trigram", "dense"), "maintained")
+    assert update["done"] == {**maintained, "history": "reused"}
     assert update["derived_blobs"] == 1
     verified = terminal.json("verify")
-    assert (verified["clean"], verified["items"], verified["views"]) == (True, [], ["lexical", "trigram"])
+    assert (verified["clean"], verified["items"], verified["views"]) == (True, [], list(first["done"]))
 
 
 def test_gc_and_doctor_report(terminal: Terminal) -> None:
@@ -237,8 +240,8 @@ def test_watch_publishes_what_changes(terminal: Terminal) -> None:
         first = json.loads(process.stdout.readline())
         assert first["done"] == {"lexical": "built", "trigram": "built"}
         terminal.repository.write("src/fresh.py", "def freshly_written():\n    pass\n")
-        second = json.loads(process.stdout.readline())
-        assert second["files"]["added"] == 1
+        rows = [json.loads(line) for line in process.stdout]
         assert process.wait(timeout=60) == 0
+    assert {"dense", "history"} <= {kind for row in rows for kind in row["done"]}
     answer = terminal.json("search", "freshly written", "--no-refresh")
-    assert answer["items"][0]["path"] == "src/fresh.py"
+    assert (answer["items"][0]["path"], answer["without"]) == ("src/fresh.py", [])

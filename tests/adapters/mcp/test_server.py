@@ -62,11 +62,9 @@ def test_a_missing_view_is_an_error_that_names_the_command(shop: GitRepo) -> Non
             "callers": {"name": "convert"},
             "callees": {"name": "convert"},
             "dependencies": {"name": "convert"},
-            "search_semantic": {"query": "money"},
             "search_zoekt": {"pattern": "money"},
-            "history": {"path": "shop/cart.py"},
         }
-        views = {"search_semantic": "dense", "search_zoekt": "zoekt", "history": "history"}
+        views = {"search_zoekt": "zoekt"}
         for tool, arguments in calls.items():
             answer = await client.call_tool(tool, arguments)
             assert answer.is_error, tool
@@ -93,11 +91,11 @@ def test_a_reply_says_its_snapshot_totals_provider_and_freshness_once(shop: GitR
         facts = facts_of(found)
         assert facts["snapshot"]["commit"] == shop.head()
         assert facts["snapshot"]["dirty"] is False
-        assert facts["provider"] == "lexical"
+        assert (facts["provider"], facts["note"]) == ("hybrid", "")
         assert facts["freshness"]["state"] == "fresh"
         assert facts["total"] > len(facts["items"]) == 1
         assert facts["truncated"] is True
-        assert text_of(found).startswith(f"[1 of {facts['total']} units · lexical · {shop.head()[:7]}]")
+        assert text_of(found).startswith(f"[1 of {facts['total']} units · hybrid · {shop.head()[:7]}]")
 
     within(shop.path, ask)
 

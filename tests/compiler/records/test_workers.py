@@ -15,12 +15,12 @@ from tests.gitrepo import GitRepo
 import codenib
 from codenib.compiler.records.derive import Job, derive_blob
 from codenib.compiler.records.workers import CRASHED, Worker, WorkerSetup, crashed, derive_in_workers
-from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
+from codenib.compiler.registry import TEXT_VIEWS, derivers_of
 from codenib.core.errors import ProviderError
 from codenib.core.views import Status, ViewKind
 from codenib.snapshot.blobs import BlobSource, LocalBlobs, blob_digest
 
-NAMES = list(derivers_of(DEFAULT_VIEWS))
+NAMES = list(derivers_of(TEXT_VIEWS))
 DATA = [f"def function_{number}():\n    return {number}\n".encode() for number in range(100)]
 JOBS: list[Job] = [(blob_digest(data), "python") for data in DATA]
 
@@ -39,7 +39,7 @@ def worker(source: BlobSource) -> Iterator[Worker]:
 
 
 def test_workers_derive_what_this_process_would(source: BlobSource) -> None:
-    derivers = list(derivers_of(DEFAULT_VIEWS).values())
+    derivers = list(derivers_of(TEXT_VIEWS).values())
     expected = {job: derive_blob(data, "python", derivers) for job, data in zip(JOBS, DATA, strict=True)}
     assert dict(derive_in_workers(JOBS, source, NAMES)) == expected
 

@@ -29,7 +29,7 @@ def shop(git_repo: Callable[..., GitRepo]) -> GitRepo:
 def test_the_names_that_others_use_come_first(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
         drawn = workspace.map(max_tokens=40)
-    assert drawn.ranked_by == ("names",)
+    assert drawn.ranked_by == ("names", "history")
     assert drawn.declarations[0].symbol == "check_item"
     assert "4 files: shop/ 3, tests/ 1" in drawn.text
     assert "1 def check_item(item)" in drawn.text
@@ -40,7 +40,7 @@ def test_the_names_that_others_use_come_first(shop: GitRepo) -> None:
 def test_a_query_draws_its_own_map(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
         drawn = workspace.map(max_tokens=1000, query="place an order")
-    assert drawn.ranked_by == ("names", "query")
+    assert drawn.ranked_by == ("names", "history", "query")
     assert drawn.total == len(drawn.declarations)
     assert "shop/\n  cart.py\n" in drawn.text
     order = [each.symbol for each in drawn.declarations]

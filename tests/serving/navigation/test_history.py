@@ -89,7 +89,7 @@ def test_an_empty_commit_and_an_amended_message_are_seen(repo: GitRepo) -> None:
         assert workspace.verify([ViewKind.HISTORY]) == {ViewKind.HISTORY: []}
 
 
-def test_a_search_at_a_revision_builds_no_history(repo: GitRepo) -> None:
+def test_words_alone_at_a_revision_build_no_history(repo: GitRepo) -> None:
     with codenib.open(repo.path) as workspace:
         workspace.index([ViewKind.LEXICAL, ViewKind.HISTORY])
         repo.commit({"a.py": CODE}, "third")
@@ -98,7 +98,7 @@ def test_a_search_at_a_revision_builds_no_history(repo: GitRepo) -> None:
         answer = workspace.search("second", at="HEAD~1")
         pinned = workspace.snapshots.of_snapshot(answer.snapshot.id)
         assert ViewKind.HISTORY in pinned.manifest.views  # published before
-        answer = workspace.search("second", at="HEAD~2")
+        answer = workspace.search("second", at="HEAD~2", route="lexical")
         assert ViewKind.HISTORY not in workspace.snapshots.of_snapshot(answer.snapshot.id).manifest.views
 
 

@@ -37,8 +37,8 @@ def test_a_damaged_or_unwritable_file_costs_nothing(tmp_path: Path) -> None:
 
 def test_searches_measure_and_plans_use_what_was_measured(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
-        workspace.search("currency")
+        workspace.search("currency", route="lexical")
     with Workspace(shop.path) as workspace:
         assert workspace.searcher.costs.medians()["lexical"] > 0
-        planned = workspace.searcher.explain(SearchRequest("currency")).plan
+        planned = workspace.searcher.explain(SearchRequest("currency", route="lexical")).plan
         assert planned.estimate_ms == round(workspace.searcher.costs.medians()["lexical"], 1)

@@ -38,7 +38,7 @@ def test_the_structural_route_answers_who_uses_a_name(workspace: Workspace) -> N
 
 def test_auto_takes_the_structural_route_once_the_graph_is_there(workspace: Workspace) -> None:
     question = "who uses load_cart"
-    assert workspace.search(question).plan.route is Route.LEXICAL
+    assert workspace.search(question).plan.route is Route.HYBRID
     workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH])
     assert workspace.search(question).plan.route is Route.STRUCTURAL
 

@@ -7,6 +7,7 @@ from contextlib import closing
 
 from tests.gitrepo import GitRepo
 
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.answers import Route
 from codenib.core.views import ViewKind
 from codenib.manifest.home import home
@@ -23,8 +24,10 @@ def test_hybrid_lifts_units_that_mean_the_query(shop: GitRepo) -> None:
 
 def test_auto_becomes_hybrid_once_the_dense_view_is_there(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
-        assert workspace.search("currency").plan.route is Route.LEXICAL
-        workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE])
+        workspace.index(TEXT_VIEWS)
+        answer = workspace.search("currency")
+        assert (answer.plan.route, answer.note) == (Route.LEXICAL, "")  # the views that were chosen
+        workspace.index()
         assert workspace.search("currency").plan.route is Route.HYBRID
 
 

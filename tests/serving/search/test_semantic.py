@@ -15,7 +15,7 @@ from tests.serving.conftest import SHOP
 from tests.views.dense.hashing import HashEmbedder, open_hashing
 
 from codenib.compiler.collect import collect
-from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.answers import Route
 from codenib.core.errors import InputError, ProviderError, StateError
 from codenib.core.views import Status, ViewKind
@@ -112,14 +112,14 @@ def test_auto_stays_lexical(workspace: Workspace) -> None:
 def test_an_edit_embeds_only_what_changed(shop: GitRepo) -> None:
     opened = Opened()
     with Workspace(shop.path, open_embedder=opened) as workspace:
-        workspace.index([*DEFAULT_VIEWS, DENSE])
+        workspace.index([*TEXT_VIEWS, DENSE])
         before = len(opened.texts)
         shop.write("shop/ship.py", "def send_parcel(address):\n    return post(address)\n")
         outcome = workspace.update()
         assert outcome.views[DENSE] == "maintained"
         assert opened.texts[before:] == ["shop/ship.py:send_parcel"]
         assert workspace.search("send parcel", route="semantic").items[0].symbol == "send_parcel"
-        assert workspace.verify() == {kind: [] for kind in (*DEFAULT_VIEWS, DENSE)}
+        assert workspace.verify() == {kind: [] for kind in (*TEXT_VIEWS, DENSE)}
 
 
 def test_texts_of_other_snapshots_and_clones_are_not_embedded_again(shop: GitRepo, tmp_path: Path) -> None:
@@ -132,16 +132,16 @@ def test_texts_of_other_snapshots_and_clones_are_not_embedded_again(shop: GitRep
     assert opened.texts == []
 
 
-def test_a_lexical_question_does_not_wait_for_embeddings(shop: GitRepo) -> None:
+def test_an_embedder_that_fails_fails_no_question_and_the_answer_says_so(shop: GitRepo) -> None:
     opened = Opened()
     with Workspace(shop.path, open_embedder=opened) as workspace:
-        workspace.index([*DEFAULT_VIEWS, DENSE])
+        workspace.index([*TEXT_VIEWS, DENSE])
     shop.write("new.py", "def fresh_news():\n    return 1\n")
     with Workspace(shop.path, open_embedder=Opened(limit=0)) as workspace:
-        assert workspace.search("fresh news").items[0].path == "new.py"
-        report = workspace.status()
-        assert report.views[DENSE].status is Status.STALE
-        assert report.views[DENSE].fields["model"] == "static"
+        answer = workspace.search("fresh news")
+        assert (answer.items[0].path, answer.without) == ("new.py", ("dense",))
+        assert answer.note.startswith("by words alone: the dense view failed (ProviderError: interrupted)")
+        assert workspace.search("fresh news", route="lexical").note == ""  # nothing else was asked for
     with Workspace(shop.path, open_embedder=opened) as workspace:  # and update has not forgotten it
         assert set(workspace.update().views) == {DENSE}
         assert workspace.status().fresh
@@ -149,24 +149,24 @@ def test_a_lexical_question_does_not_wait_for_embeddings(shop: GitRepo) -> None:
 
 def test_a_switch_to_a_snapshot_from_before_keeps_the_view_in_mind(shop: GitRepo) -> None:
     with Workspace(shop.path, open_embedder=open_hashing) as workspace:
-        workspace.index()
+        workspace.index(TEXT_VIEWS)
         shop.commit({"b.py": "def b():\n    return 1\n"})
-        workspace.index([*DEFAULT_VIEWS, DENSE])
+        workspace.index([*TEXT_VIEWS, DENSE])
         shop.git("checkout", "-q", "HEAD~1")
     with Workspace(shop.path, open_embedder=open_hashing) as workspace:
-        workspace.search(QUESTION)
+        workspace.search(QUESTION, route="lexical")
         assert workspace.update().views == {DENSE: "maintained"}
 
 
 def test_a_wrong_embedder_fails_before_any_work_and_leaves_the_siblings(shop: GitRepo) -> None:
     with Workspace(shop.path, open_embedder=open_hashing) as workspace:
         with pytest.raises(InputError, match="unknown embedder"):
-            workspace.index([*DEFAULT_VIEWS, DENSE], embedder="nonsense")
+            workspace.index([*TEXT_VIEWS, DENSE], embedder="nonsense")
         assert workspace.status().indexed_snapshot is None
-        workspace.index()
+        workspace.index(TEXT_VIEWS)
         with pytest.raises(InputError, match="unknown embedder"):
             workspace.index([DENSE], embedder="nonsense")
-        assert set(workspace.status().views) == set(DEFAULT_VIEWS)
+        assert set(workspace.status().views) == set(TEXT_VIEWS)
         assert workspace.search(QUESTION).items
 
 
@@ -185,7 +185,7 @@ def test_an_embedder_that_fails_in_an_update_fails_its_view_alone(shop: GitRepo)
         raise ProviderError("the endpoint does not answer")
 
     with Workspace(shop.path, open_embedder=open_hashing) as workspace:
-        workspace.index([*DEFAULT_VIEWS, DENSE])
+        workspace.index([*TEXT_VIEWS, DENSE])
     shop.write("new.py", "def fresh_news():\n    return 1\n")
     with Workspace(shop.path, open_embedder=broken) as workspace:
         views = workspace.update().manifest.views
@@ -241,7 +241,7 @@ def test_a_model_that_changed_is_refused_without_refresh_and_embeds_anew_with_it
 
 
 def test_without_a_dense_view_and_without_refresh_the_question_is_refused(workspace: Workspace) -> None:
-    workspace.index()
+    workspace.index(TEXT_VIEWS)
     with pytest.raises(StateError) as caught:
         workspace.search(QUESTION, route="semantic", refresh="never")
     assert caught.value.hint == "codenib index --views dense"
@@ -249,7 +249,7 @@ def test_without_a_dense_view_and_without_refresh_the_question_is_refused(worksp
 
 def test_options_of_the_dense_view_need_it(workspace: Workspace) -> None:
     with pytest.raises(InputError, match="dense view"):
-        workspace.index(embedder="hash:one")
+        workspace.index(TEXT_VIEWS, embedder="hash:one")
     with pytest.raises(InputError, match="unknown choice"):
         workspace.index([DENSE], family="tree")
 
@@ -320,7 +320,7 @@ def test_maintained_equals_rebuilt_through_the_whole_product(
     repo = git_repo()
     repo.commit(SHOP)
     with Workspace(repo.path, open_embedder=open_hashing) as workspace:
-        workspace.index([*DEFAULT_VIEWS, DENSE], family=family)
+        workspace.index([*TEXT_VIEWS, DENSE], family=family)
         for verb, path, content in steps:
             _step(repo, verb, path, content)
             if verb == "lexical":

@@ -6,6 +6,7 @@ from pathlib import Path
 from tests.gitrepo import GitRepo
 from tests.views.graph.toy import ToyBackend
 
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.protocols import FactBackend, Progress
 from codenib.core.requests import PUBLISHED
 from codenib.core.views import Status, ViewKind
@@ -105,7 +106,7 @@ def test_one_step_is_enough_without_slow_views(git_repo: Callable[..., GitRepo])
     repo = git_repo()
     repo.commit({"a.py": "x = 1\n"})
     with Workspace(repo.path) as workspace:
-        workspace.index()
+        workspace.index(TEXT_VIEWS)
         repo.write("a.py", "x = 2\n")
         outcome = workspace.update()
     assert set(outcome.views) == {ViewKind.LEXICAL, ViewKind.TRIGRAM}

@@ -14,7 +14,7 @@ from tests.views.conftest import Sources
 from tests.views.history.histories import Edit, Step, import_history, steps
 
 from codenib.compiler.compiler import silent
-from codenib.core.errors import CannotMaintain, InputError, StateError
+from codenib.core.errors import CannotMaintain, StateError
 from codenib.core.history import Commit
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.snapshot.history import CommitLog
@@ -184,9 +184,34 @@ def test_a_shallow_clone_says_what_it_lacks(
     assert kept.builder.profile() != shallow
 
 
-def test_without_a_commit_there_is_no_history(git_repo: Make, keeper: Callable[..., Keeper]) -> None:
-    with pytest.raises(InputError, match="no commit"):
-        keeper(git_repo()).build(None)
+def test_without_a_commit_the_history_is_empty_and_the_first_one_is_read(
+    git_repo: Make, keeper: Callable[..., Keeper]
+) -> None:
+    repo = git_repo()
+    kept = keeper(repo)
+    empty = kept.build(None)
+    assert (HistoryView(empty).commit_count, HistoryView(empty).churn("a.py")) == (0, 0)
+    with pytest.raises(CannotMaintain):
+        kept.maintain(empty, repo.commit({"a.py": "1\n"}))
+
+
+def test_commits_without_objects_are_counted_and_left_out(
+    git_repo: Make, keeper: Callable[..., Keeper], tmp_path: Path
+) -> None:
+    repo = git_repo()
+    for n in range(4):
+        repo.commit({"a.py": f"{n}\n"})
+    repo.git("config", "uploadpack.allowFilter", "true")
+    clone = repo.clone(tmp_path / "clone", "--filter=blob:none")
+    kept = keeper(clone)
+    (tmp_path / "out").mkdir()
+    facts = kept.builder.build(SourceSnapshot("x", clone.head(), False, {}), Sources(), tmp_path / "out")
+    assert facts.counts == {"commits": 0, "reachable commits": 4, "commits left out": 4}
+    assert "4 commits whose objects git does not have" in facts.lacks
+    (tmp_path / "next").mkdir()
+    delta = Delta("x", "y", commit=clone.commit({"b.py": "1\n"}))
+    facts = kept.builder.maintain(tmp_path / "out", delta, Sources(), tmp_path / "next")
+    assert facts.counts == {"commits": 1, "reachable commits": 5, "commits left out": 4}
 
 
 def test_a_damaged_artifact_is_a_state_error(tmp_path: Path) -> None:

@@ -33,10 +33,12 @@ from codenib.serving.search.searcher import PlanExplanation
 
 
 class SearchReply(Envelope[Evidence], kw_only=True, frozen=True):
-    """`search`"""
+    """`search`. `without` names views that it could not use; `note` says why, and what helps."""
 
     plan: Plan
     coverage: Coverage
+    note: str
+    without: tuple[str, ...]
 
 
 class BatchReply(SearchReply, kw_only=True, frozen=True):
@@ -120,6 +122,7 @@ class ExploreReply(Envelope[Block], kw_only=True, frozen=True):
     related: tuple[Related, ...]
     folders: tuple[str, ...]
     text: str
+    note: str
 
 
 class MapReply(Envelope[Declaration], kw_only=True, frozen=True):
@@ -173,6 +176,8 @@ def search_reply(answer: Answer) -> SearchReply:
         seconds=rounded(answer.seconds),
         plan=answer.plan,
         coverage=answer.coverage,
+        note=answer.note,
+        without=answer.without,
     )
 
 
@@ -289,6 +294,7 @@ def explore_reply(pack: ContextPack) -> ExploreReply:
         related=pack.related,
         folders=pack.folders,
         text=pack.text,
+        note=pack.note,
     )
 
 

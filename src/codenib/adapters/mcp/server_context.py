@@ -57,6 +57,7 @@ class ServerContext:
         self._child: subprocess.Popen[bytes] | None = None
         self._updater: subprocess.Popen[bytes] | None = None
         self._closing = False
+        self._indexing = threading.Lock()
 
     def start(self) -> None:
         """Begin to watch and to index, beside everything else."""
@@ -124,6 +125,7 @@ class ServerContext:
         self._opened += 1
         workspace = Workspace(self.root, progress=self._progress)
         workspace.maintenance.snapshots.unchanged_since = self.events.unchanged_since
+        workspace.maintenance.snapshots.catch_up_beside = self._catch_up
         return workspace
 
     def follow_edits(self) -> None:
@@ -151,11 +153,13 @@ class ServerContext:
         try:
             if not self._observer.is_bare:
                 self.events.start()
-            if not self._observer.maintenance.is_current():
+            if self._observer.maintenance.is_current():
+                self._become_ready()
+            else:
                 self.state = "indexing"
+            if self.state == "indexing" or self._observer.maintenance.is_behind():
                 self._index()
-            self.work = Work()
-            self.state = "ready"
+            self._become_ready()
             self.follow_edits()
         except CodenibError as error:
             self._error, self.state = error, "failed"
@@ -163,8 +167,30 @@ class ServerContext:
             self._error = StateError(f"indexing failed: {error}", hint="codenib index")
             self.state = "failed"
 
+    def _become_ready(self) -> None:
+        self.work = Work()
+        self.state = "ready"
+
+    def _catch_up(self) -> None:
+        """Bring up in the background what a question did not wait for, unless that is being done."""
+        if self._indexing.locked() or self._closing:
+            return
+        threading.Thread(target=self._catch_up_now, name=f"catch up {self.name}", daemon=True).start()
+
+    def _catch_up_now(self) -> None:
+        with suppress(CodenibError, OSError):  # answers say what they are without, and the manifest why
+            self._index()
+
     def _index(self) -> None:
-        """Run the indexer and follow its lines."""
+        """Run the indexer and follow its lines; questions are answered as soon as it has the text views."""
+        if not self._indexing.acquire(blocking=False):
+            return
+        try:
+            self._follow_indexer()
+        finally:
+            self._indexing.release()
+
+    def _follow_indexer(self) -> None:
         self._child = self._start("indexer", subprocess.PIPE)
         with self._child as child:
             assert child.stdout is not None
@@ -174,9 +200,14 @@ class ServerContext:
                     row = msgspec.json.decode(line, type=_Row)
                     self.work = Work(row.stage, row.done, row.total)
                     problem = StateError(row.error, hint=row.hint) if row.error else problem
+                    if row.ready:
+                        self._become_ready()
+        self.work = Work()
+        if self.state == "ready" or self._closing:
+            return  # a view that failed after the text is in the manifest
         if problem is not None:
             raise problem
-        if child.returncode and not self._closing:
+        if child.returncode:
             raise StateError(f"the indexer ended with code {child.returncode}", hint="codenib index")
 
 
@@ -186,3 +217,4 @@ class _Row(msgspec.Struct):
     total: int = 0
     error: str = ""
     hint: str = ""
+    ready: bool = False  # the text views are published: questions can be answered

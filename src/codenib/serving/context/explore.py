@@ -78,13 +78,14 @@ class Explorer:
             coverage=answer.coverage,
             seconds=answer.seconds + time.perf_counter() - started,
             refreshed=answer.refreshed,
+            note=answer.note,
         )
 
     def map(self, query: str | None, max_tokens: int, request: SnapshotRequest) -> RepoMap:
         """Folders, files and their most important declarations in at most `max_tokens` tokens."""
         from codenib.serving.context.map import draw_map
 
-        pinned, refreshed = self._snapshots.pin(ViewKind.LEXICAL, request)
+        pinned, refreshed = self._snapshots.pin(ViewKind.LEXICAL, request, (ViewKind.HISTORY,))
         return replace(draw_map(pinned, query=query, max_tokens=max_tokens), refreshed=refreshed)
 
 

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from codenib.core.answers import Answer, Plan, PlanStep, Route, SnapshotRef
 from codenib.core.errors import InputError
-from codenib.core.requests import RegexRequest, SearchRequest
-from codenib.core.views import ViewKind
+from codenib.core.requests import RegexRequest, SearchRequest, SnapshotRequest
+from codenib.core.views import Status, ViewKind, ViewRecord
 from codenib.planner.plan import make_plan
 from codenib.planner.words import sentence, steps_of
 from codenib.serving.search.paths import path_filter
+from codenib.serving.snapshots.background import is_allowed
 from codenib.serving.snapshots.reader import link_source
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -28,6 +29,8 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.serving.snapshots.pool import Snapshots
 
+#: What an answer by words gains from: vectors always, the history where the order is learned.
+_HELPFUL = (ViewKind.DENSE, ViewKind.HISTORY)
 RERANKER_PACKAGES = ("codenib_reranker", "onnxruntime", "tokenizers")
 
 
@@ -83,6 +86,7 @@ class Searcher:
         )
         ranked = execute(execution)
         link_source(ranked.items, self._snapshots, pinned.ref.id)
+        without = self._missing_views(request, plan, pinned)
         return Answer(
             items=ranked.items,
             snapshot=pinned.ref,
@@ -92,6 +96,8 @@ class Searcher:
             coverage=pinned.coverage(_first_view(request)),
             seconds=time.perf_counter() - started,
             refreshed=refreshed,
+            note="; ".join(without.values()),
+            without=tuple(without),
         )
 
     def explain(self, request: SearchRequest) -> PlanExplanation:
@@ -133,7 +139,8 @@ class Searcher:
         kind = _first_view(request)
         if kind is ViewKind.DENSE and request.snapshot.refresh == "auto":
             self._compiler.dense.open_now()  # a wrong embedder fails before any work
-        pinned, refreshed = self._snapshots.pin(kind, request.snapshot)
+        helpful = _HELPFUL if request.route == "auto" else ()
+        pinned, refreshed = self._snapshots.pin(kind, request.snapshot, helpful)
         if request.route == Route.STRUCTURAL or request.expand:
             pinned, also = self._snapshots.pin(ViewKind.GRAPH, request.snapshot)
             refreshed = refreshed or also
@@ -144,6 +151,23 @@ class Searcher:
 
         signals = read_signals(request.query)
         return signals, make_plan(request, signals, _capabilities(pinned), self.costs.medians())
+
+    def _missing_views(
+        self, request: SearchRequest, plan: Plan, pinned: PinnedSnapshot
+    ) -> dict[ViewKind, str]:
+        """Each view of this worktree that the plan would have used, were it fresh, and why it is not."""
+        helpful = _HELPFUL if plan.fusion == "learned" else _HELPFUL[:1]
+        if request.route != "auto" or plan.route is Route.STRUCTURAL:
+            return {}
+        if all(pinned.has_fresh(kind) for kind in helpful):
+            return {}
+        wanted = self._snapshots.views_of_head()
+        return {
+            kind: _why(kind, pinned.manifest.views.get(kind), request.snapshot)
+            for kind in helpful
+            if kind in wanted and not pinned.has_fresh(kind)
+            and (kind is not ViewKind.DENSE or self._compiler.dense.is_instant)
+        }  # fmt: skip
 
     def _embedder(self, pinned: PinnedSnapshot, plan: Plan) -> Embedder | None:
         if plan.route not in (Route.SEMANTIC, Route.HYBRID):
@@ -175,6 +199,21 @@ def _first_view(request: SearchRequest) -> ViewKind:
     """The view that must be fresh before anything else is asked."""
     dense = request.route in (Route.SEMANTIC, Route.HYBRID)
     return ViewKind.DENSE if dense else ViewKind.LEXICAL
+
+
+def _why(kind: ViewKind, record: ViewRecord | None, asked: SnapshotRequest) -> str:
+    """What an answer says of a view that it could not use, and the one command that helps."""
+    less, name = ("by words alone", "vectors") if kind is ViewKind.DENSE else ("without the history", "it")
+    are = "are" if name == "vectors" else "is"
+    if record is not None and record.status is Status.FAILED:
+        return f"{less}: the {kind} view failed ({record.error}); codenib index --views {kind}"
+    if asked.at is not None:
+        return f"{less}: {name} {are} not built for {asked.at}; codenib index --at {asked.at}"
+    if asked.refresh == "never":
+        return f"{less}: {name} {are} of an earlier snapshot; codenib update"
+    if not is_allowed():
+        return f"{less}: {name} {are} not built yet; codenib index builds all"
+    return f"{less}: {name} {are} being built; codenib index waits for that"
 
 
 def _capabilities(pinned: PinnedSnapshot) -> set[str]:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
+from codenib.compiler.registry import SLOW_VIEWS, TEXT_VIEWS
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import InputError
 from codenib.core.requests import IndexRequest
 from codenib.core.updates import Outcome
-from codenib.core.views import RepoManifest, ViewKind
+from codenib.core.views import RepoManifest, Status, ViewKind
 from codenib.manifest.trust import grant, revoke
 from codenib.serving.snapshots.pool import SnapshotPool
 
@@ -70,7 +70,7 @@ class Maintenance:
         head = self._compiler.store.head(self._compiler.repository.worktree_key)
         return self._compiler.store.manifest(head) if head else None
 
-    def is_current(self, views: Sequence[ViewKind] = DEFAULT_VIEWS) -> bool:
+    def is_current(self, views: Sequence[ViewKind] = TEXT_VIEWS) -> bool:
         """Whether these views are published for the files as they are now."""
         return self._compiler.current(self._compiler.take(), views) is not None
 
@@ -86,10 +86,31 @@ class Maintenance:
         Without `wait`, slow views are left as stale for another update.
         """
         views = self.snapshots.views_of_head()
+        later: tuple[ViewKind, ...] = ()
         if not wait:
+            later = tuple(kind for kind in views if kind in SLOW_VIEWS)
             views = tuple(kind for kind in views if kind not in SLOW_VIEWS)
         self.snapshots.await_maintainer(views)
-        return self._publish(IndexRequest(views))
+        return self._publish(IndexRequest(views), later)
+
+    def catch_up(self) -> Outcome:
+        """Bring up the views that answers do not wait for, but for those of engines and of named models."""
+        views = self.snapshots.views_of_head()
+        return self._publish(
+            IndexRequest(tuple(kind for kind in views if self.snapshots.comes_unasked(kind)))
+        )
+
+    def is_behind(self) -> bool:
+        """Whether some of these views are still of an earlier snapshot than the text views."""
+        manifest = self.published()
+        views = manifest.views.items() if manifest else ()
+        return any(
+            record.status is Status.STALE and self.snapshots.comes_unasked(kind) for kind, record in views
+        )
+
+    def catching_up(self) -> AbstractContextManager[None]:
+        """Be the one background process of this worktree. An error when there is one."""
+        return self._compiler.store.catching_up(self._compiler.repository.worktree_key)
 
     @contextmanager
     def maintaining(self) -> Iterator[None]:
@@ -139,13 +160,15 @@ class Maintenance:
             artifact = self._compiler.store.artifact(manifest.views[ViewKind.GRAPH].artifact)
             self._compiler.graph.warm(snapshot, artifact)
 
-    def _publish(self, request: IndexRequest) -> Outcome:
+    def _publish(self, request: IndexRequest, waiting: Sequence[ViewKind] = ()) -> Outcome:
+        """Publish what is asked for; the views in `waiting` are recorded as to come."""
         self.snapshots.look_again()
         views, at = request.views, request.at
         later = {} if request.rebuild or at is not None else self.snapshots.left_for_later(views)
         # `gc` must not drop what `take` stored before it is published.
         with self._compiler.store.not_collecting():
             snapshot = self._compiler.take(at)
+            later |= self._compiler.waiting_records(snapshot, waiting)
             return self._compiler.ensure(
                 snapshot, views, head=at is None, rebuild=request.rebuild, later=later
             )

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
@@ -23,9 +24,9 @@ from codenib.compiler.registry import (
     RegisteredView,
 )
 from codenib.core.answers import Coverage, SnapshotRef
-from codenib.core.errors import InputError, StateError
+from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.source import BlobUnits, SourceFile
-from codenib.core.views import RepoManifest, Status, ViewKind
+from codenib.core.views import INSTANT, RepoManifest, Status, ViewKind
 from codenib.manifest.store import Store
 from codenib.serving.snapshots.status import skipped_files
 from codenib.snapshot.blobs import BlobSource
@@ -73,6 +74,20 @@ class PinnedSnapshot:
         self.files  # noqa: B018 - cached
         if kind is not None:
             self.open(VIEWS[kind])
+
+    def pin_helpful(self, kinds: Iterable[ViewKind]) -> None:
+        """Map those of these views that are fresh; one that cannot be opened has failed, the answer not."""
+        for kind in kinds:
+            if self.has_fresh(kind) and not self._is_for_the_asking(kind):
+                try:
+                    self.open(VIEWS[kind])
+                except (CodenibError, OSError, ValueError, LookupError) as error:
+                    record = replace(self.manifest.views[kind], status=Status.FAILED, error=str(error))
+                    self.manifest = replace(self.manifest, views={**self.manifest.views, kind: record})
+
+    def _is_for_the_asking(self, kind: ViewKind) -> bool:
+        """Whether only questions that name a view use it: another model's vectors."""
+        return kind is ViewKind.DENSE and INSTANT not in self.manifest.views[kind].capabilities
 
     def open(self, view: RegisteredView[Any, ReaderT]) -> ReaderT:
         """The reader of a view, opened once: only questions that need a view pay for it."""
@@ -175,6 +190,8 @@ class PinnedSnapshot:
         record = self.manifest.views.get(kind)
         if record is None:
             raise StateError(f"the {kind} view was not built", hint=f"codenib index --views {kind}")
+        if record.status is Status.STALE and not record.how:
+            raise StateError(f"the {kind} view is not built yet", hint=f"codenib index --views {kind}")
         if record.status is Status.STALE:
             raise StateError(f"the {kind} view is of an earlier snapshot", hint="codenib update")
         if record.status is not Status.FRESH:

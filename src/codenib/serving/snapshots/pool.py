@@ -9,12 +9,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS, VIEWS
-from codenib.core.errors import StateError
+from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
+from codenib.core.errors import CodenibError, StateError
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceSnapshot
 from codenib.core.updates import Outcome
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
+from codenib.serving.snapshots import background
 from codenib.serving.snapshots.status import describe_refresh
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -27,9 +28,9 @@ _RECHECK_S = 1.0
 # Where file events say that nothing changed, a look now and then finds what they may miss: writes through a
 # memory map, files on another machine, ignore rules outside the repository.
 _RECHECK_WATCHED_S = 5.0
-# Only a question for slow views waits for them. The history is not among them: edits leave it as it is, and a
-# commit costs 0.15 s (Django). At a revision it may have to read thousands of older commits.
-_SLOW_AT_A_REVISION = tuple(kind for kind, view in VIEWS.items() if view.slow or view.follows_commits)
+# A question that can use a slow view waits for it so long at most, all of them together; one that needs it
+# waits for as long as it takes. A few edited files or commits take milliseconds, a small repository a second.
+_QUICK_S = 1.5
 # How long a question that needs a slow view waits for the process that maintains it, before building it here.
 _PATIENCE_S = 100.0
 _POLL_S = 0.02
@@ -48,8 +49,13 @@ class _Look:
 class Snapshots(Protocol):
     """Where answers get the opened views of a snapshot: of the worktree and revisions, or of one manifest."""
 
-    def pin(self, kind: ViewKind | None, request: SnapshotRequest) -> tuple[PinnedSnapshot, str]:
-        """The snapshot to answer for, with the view `kind` open; and one line on what was done for that."""
+    def pin(
+        self, kind: ViewKind | None, request: SnapshotRequest, also: Sequence[ViewKind] = ()
+    ) -> tuple[PinnedSnapshot, str]:
+        """The snapshot to answer for, with the view `kind` open; and one line on what was done for that.
+
+        Views in `also` are brought up too where that is quick; the snapshot's manifest says which were.
+        """
         ...
 
     def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> PinnedSnapshot:
@@ -84,6 +90,9 @@ class SnapshotPool:
         self.is_maintainer = False  # whether this process is the one that maintains the slow views
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
+        self.quick_s = _QUICK_S
+        #: Brings up, beside this process, what questions do not wait for; a server has its own way.
+        self.catch_up_beside: Callable[[], None] = self._start_background
 
     def clear(self) -> None:
         """Let go of all."""
@@ -94,18 +103,22 @@ class SnapshotPool:
         """Trust no recent look at the files."""
         self._recent.clear()
 
-    def pin(self, kind: ViewKind | None, request: SnapshotRequest) -> tuple[PinnedSnapshot, str]:
+    def pin(
+        self, kind: ViewKind | None, request: SnapshotRequest, also: Sequence[ViewKind] = ()
+    ) -> tuple[PinnedSnapshot, str]:
         """See `Snapshots.pin`."""
         at = request.at
         if request.refresh == "never" and at is None:
-            return self._pin_published(kind), ""
+            published = self._pin_published(kind)
+            published.pin_helpful(also)
+            return published, ""
         recent = self._recently(at)
         if recent is not None and (kind is None or kind in recent.manifest.views):
             with suppress(StateError):  # stale, or not opened before and swept since: look again
                 recent.pin(kind)
-                return recent, ""
+                return self._renewed(recent, at, also), ""
         with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
-            pinned, outcome = self._pin_current(kind, at)
+            pinned, outcome = self._pin_current(kind, at, also)
         return pinned, describe_refresh(outcome)
 
     def maintained_elsewhere(self) -> bool:
@@ -214,6 +227,10 @@ class SnapshotPool:
         # Zoekt's shards are rebuilt whole, so only a question for them pays for them.
         return tuple(kind for kind in self._records_of_head() if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
 
+    def comes_unasked(self, kind: ViewKind) -> bool:
+        """Whether a view may be built without being asked for: not by engines, nor by a named model."""
+        return kind is not ViewKind.GRAPH and (kind is not ViewKind.DENSE or self._compiler.dense.is_instant)
+
     def left_for_later(self, views: Sequence[ViewKind]) -> dict[ViewKind, ViewRecord]:
         """The slow views of this worktree that are not among `views`: recorded as stale, not brought up."""
         with suppress(StateError):  # an unreadable manifest is in nobody's way
@@ -221,15 +238,20 @@ class SnapshotPool:
             return {kind: records[kind] for kind in SLOW_VIEWS if kind in records and kind not in views}
         return {}
 
-    def _pin_current(self, kind: ViewKind | None, at: str | None) -> tuple[PinnedSnapshot, Outcome]:
+    def _pin_current(
+        self, kind: ViewKind | None, at: str | None, also: Sequence[ViewKind]
+    ) -> tuple[PinnedSnapshot, Outcome]:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         looked = time.monotonic()
-        slow = SLOW_VIEWS if at is None else _SLOW_AT_A_REVISION
-        views = tuple(each for each in self.views_of_head() if each not in slow or each is kind)
+        wanted = self.views_of_head()
+        if kind is ViewKind.LEXICAL and kind not in wanted:  # the first question in words
+            wanted = (*wanted, *(each for each in DEFAULT_VIEWS if each not in wanted))
+        views = tuple(each for each in wanted if each not in SLOW_VIEWS or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)
-        later = self.left_for_later(views) if at is None else {}
+        slow = [each for each in SLOW_VIEWS if each in wanted and each not in views]
+        later = self._compiler.waiting_records(snapshot, slow) if at is None else {}
         if (
             kind in SLOW_VIEWS
             and at is None
@@ -239,14 +261,63 @@ class SnapshotPool:
             self._awaited(snapshot, kind, _PATIENCE_S)
         while True:
             outcome = self._compiler.ensure(snapshot, views, head=at is None, retry=False, later=later)
+            outcome = self._bring_along(outcome, slow, also, head=at is None)
             try:
                 pinned = self._open(outcome.manifest, kind, stale=False)
+                pinned.pin_helpful(also)
             except StateError:
                 if self._store.manifest(snapshot.id) == outcome.manifest:
                     raise  # damaged; otherwise another writer swept it before it was open
                 continue
             self._recent[at] = _Look(started, looked, pinned)
             return pinned, outcome
+
+    def _bring_along(
+        self, outcome: Outcome, slow: Sequence[ViewKind], also: Sequence[ViewKind], *, head: bool
+    ) -> Outcome:
+        """Bring up those of the `slow` views that are in `also`, where that is quick; leave the others.
+
+        What takes longer is left to a process beside this one, so that the next question has it.
+        """
+        left_s, waiting = self.quick_s, False
+        for kind in slow:
+            with suppress(CodenibError):  # a view that cannot be had, or is being built: the answer says so
+                if not self.comes_unasked(kind) or not self._is_missing(outcome, kind):
+                    continue
+                snapshot = outcome.snapshot
+                takes_s = self._compiler.estimate_s(snapshot, kind)
+                waiting |= takes_s > left_s
+                if kind in also and takes_s <= left_s:
+                    started = time.monotonic()
+                    done = self._compiler.ensure(snapshot, [kind], head=head, retry=False, patience_s=left_s)
+                    left_s -= time.monotonic() - started
+                    outcome = outcome.then(done)
+        if waiting and head:
+            self.catch_up_beside()
+        return outcome
+
+    def _is_missing(self, outcome: Outcome, kind: ViewKind) -> bool:
+        """Whether a view is neither fresh nor failed for good."""
+        if self._compiler.current(outcome.snapshot, [kind]) is not None:
+            return False
+        return not self._compiler.views.has_failed(outcome.manifest, kind)
+
+    def _renewed(self, pinned: PinnedSnapshot, at: str | None, also: Sequence[ViewKind]) -> PinnedSnapshot:
+        """The same snapshot, with those views in `also` that were published since the last look at it."""
+        if all(pinned.has_fresh(kind) for kind in also if kind in pinned.manifest.views):
+            return pinned
+        manifest = self._store.manifest(pinned.manifest.snapshot)
+        if manifest is None or manifest == pinned.manifest:
+            return pinned
+        with suppress(StateError):  # swept meanwhile
+            renewed = self._open(manifest, ViewKind.LEXICAL, stale=False)
+            renewed.pin_helpful(also)
+            self._recent[at] = replace(self._recent[at], pinned=renewed)
+            return renewed
+        return pinned
+
+    def _start_background(self) -> None:
+        background.start(self._compiler.repository.root, self._store, self._worktree)
 
     def _pin_published(self, kind: ViewKind | None) -> PinnedSnapshot:
         while True:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -28,11 +29,14 @@ class PublishedPool:
 
         return PinnedSnapshot(self._compiler.store, self._manifest, self._compiler.source, stale=False)
 
-    def pin(self, kind: ViewKind | None, request: SnapshotRequest) -> tuple[PinnedSnapshot, str]:
+    def pin(
+        self, kind: ViewKind | None, request: SnapshotRequest, also: Sequence[ViewKind] = ()
+    ) -> tuple[PinnedSnapshot, str]:
         if request.at is not None:
             what = f"this workspace has one snapshot, and cannot answer for {request.at}"
             raise InputError(what, hint="codenib … --at REV")
         self._only.pin(kind)
+        self._only.pin_helpful(also)
         return self._only, ""
 
     def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> PinnedSnapshot:

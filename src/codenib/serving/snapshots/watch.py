@@ -1,6 +1,6 @@
 """File events in, updates out: the loop behind `codenib watch` and beside the servers.
 
-Text views are brought up by the loop itself, the graph and the dense view by a thread with engines that stay:
+Text views are brought up by the loop itself, vectors, history and graph by a thread with engines that stay:
 the next edit's text never waits for them. When nothing happens for a while, the thread audits the graph.
 """
 
@@ -55,13 +55,16 @@ def watch_repository(
     next(events)  # the watch is in place before the first snapshot
     slow = _Slow(workspace, told, say, audited, ready)
     try:
-        told(workspace.update(wait=False))
+        outcome = workspace.update(wait=False)
+        told(outcome)
         slow.ask()
         for _ in events:
+            before = outcome.snapshot.id
             outcome = workspace.update(wait=False)
-            if outcome.nothing_to_do:
+            if outcome.snapshot.id == before:
                 continue
-            told(outcome)
+            if not outcome.nothing_to_do:  # otherwise the thread below was first, and has told of it
+                told(outcome)
             slow.ask()
             if updates is not None:
                 updates -= 1

@@ -11,7 +11,7 @@ import numpy as np
 from codenib.core.embedding import EMBEDDED, Embedder, OpenEmbedder, VectorCache
 from codenib.core.protocols import Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
-from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
+from codenib.core.views import INSTANT, ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.dense.embed import Vectorizer
 from codenib.views.dense.parts import FileEntry
 from codenib.views.dense.profile import DenseSetting, dense_profile
@@ -73,6 +73,5 @@ def _unequal(ours: tuple[FileEntry, bytes], theirs: tuple[FileEntry, bytes]) -> 
 def _facts(store: CodeVectorStore) -> ViewFacts:
     files = len(np.unique(store.file_of))
     counts = {"files": files, "documents": len(store), "dimension": store.dimension}
-    # Only the embedded model answers on every machine at once, so only its vectors join `auto` unasked.
-    instant = ("ranked:semantic:instant",) if store.model == EMBEDDED else ()
+    instant = (INSTANT,) if store.model == EMBEDDED else ()
     return ViewFacts(counts, ("ranked:semantic", *instant))

@@ -18,7 +18,7 @@ from codenib.views.history.segment import CommitSegment, write_segment
 from codenib.views.history.window import Aged
 from codenib.views.segments import fold, link_segment
 
-FORMAT = 1
+FORMAT = 2
 FILE = "history.json"
 _SEGMENTS = 8
 
@@ -56,6 +56,11 @@ class Artifact:
     @property
     def commit_count(self) -> int:
         return sum(segment.live_count for segment in self.segments)
+
+    @property
+    def lacking_count(self) -> int:
+        """How many of its commits are without their changes, because git does not have the objects."""
+        return sum(int(segment.commits["lacking"][segment.live()].sum()) for segment in self.segments)
 
     def aged(self) -> list[Aged]:
         """The age keys and ids of all commits."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codenib.core.views import ArtifactProfile, ViewKind
 
-SCHEMA = "1"
+SCHEMA = "2"
 # All of most repositories; of Django's 35,000 commits those of the last thirteen years, in 25 CPU-seconds.
 MAX_COMMITS = 20_000
 

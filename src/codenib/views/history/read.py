@@ -144,7 +144,7 @@ class HistoryView:
     def _now(self) -> int:
         """The time of the view's commit: it comes after all that lead to it."""
         rows = ((segment.aged[row], segment, row) for segment in self._segments for row in segment.live()[:1])
-        _, segment, row = max(rows, key=lambda each: each[0])
+        _, segment, row = max(rows, key=lambda each: each[0])  # only asked where there is a change
         return int(segment.commits["committed"][row])
 
     @cached_property

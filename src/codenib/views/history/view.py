@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Protocol
 
-from codenib.core.errors import CannotMaintain, InputError, ProviderError
+from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.core.history import Commit, ListedCommit
 from codenib.core.protocols import Progress, Records
 from codenib.core.source import Delta, SourceSnapshot
@@ -47,16 +47,18 @@ class HistoryViewBuilder:
         return history_profile(self._max, self._log.boundary())
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
-        commit = _required(snapshot.commit)
-        listed = self._log.listing(commit)
+        commit = snapshot.commit or ""
+        listed = self._log.listing(commit) if commit else []  # without a commit, an empty history
         wanted = newest(age(listed, {}), self._max)
         write_artifact(Tip(commit, len(listed)), wanted, self._read(wanted), out)
         return self._facts(out)
 
     def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
         """Drop what the commit does not reach, read what the base did not."""
-        commit = _required(delta.commit)
+        commit = delta.commit or ""
         old = read_artifact(base)
+        if not commit or not old.tip.commit:
+            raise CannotMaintain("there is no commit to follow")
         try:
             gone, new = self._log.between(old.tip.commit, commit)
         except ProviderError as error:
@@ -107,14 +109,14 @@ class HistoryViewBuilder:
 
     def _facts(self, out: Path) -> ViewFacts:
         artifact = read_artifact(out)
-        counts = {"commits": artifact.commit_count, "reachable commits": artifact.tip.reachable}
-        lacks = ""
+        lacking = artifact.lacking_count
+        counts = {"commits": artifact.commit_count - lacking, "reachable commits": artifact.tip.reachable}
+        lacks = []
         if self._log.boundary():
-            lacks = "a shallow clone: commits before its boundary are unknown; git fetch --unshallow"
-        return ViewFacts(counts, ("history",), lacks)
-
-
-def _required(commit: str | None) -> str:
-    if commit is None:
-        raise InputError("there is no commit, so there is no history", hint="git commit")
-    return commit
+            lacks.append("a shallow clone: commits before its boundary are unknown; git fetch --unshallow")
+        if lacking:
+            counts["commits left out"] = lacking
+            lacks.append(
+                f"{lacking:,} commits whose objects git does not have; git fetch --refetch --no-filter"
+            )
+        return ViewFacts(counts, ("history",), "; ".join(lacks))

@@ -15,7 +15,7 @@ from tests.gitrepo import GitRepo
 from tests.views.dense.hashing import HashEmbedder, open_hashing
 
 from codenib.adapters.cli.output import pace
-from codenib.compiler.registry import DEFAULT_VIEWS
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.views import ViewKind
 from codenib.serving.workspace import Workspace
 
@@ -75,13 +75,13 @@ def test_a_wrong_embedder_is_an_input_error_before_any_work(terminal: Terminal) 
     failed = terminal.run("index", "--views", "lexical,dense", "--embedder", "nonsense", code=2)
     assert "nonsense" in failed.stderr
     assert "not indexed" in terminal.run("status").stdout
-    assert "dense view" in terminal.run("index", "--embedder", "static", code=2).stderr
+    assert "dense view" in terminal.run("index", "--views", "lexical", "--embedder", "static", code=2).stderr
 
 
 def test_a_noop_update_of_a_dense_view_loads_no_heavy_library(terminal: Terminal) -> None:
     path = terminal.repository.path
     with Workspace(path, open_embedder=open_hashing) as workspace:
-        workspace.index([*DEFAULT_VIEWS, ViewKind.DENSE])
+        workspace.index([*TEXT_VIEWS, ViewKind.DENSE])
     code = (
         "import sys; from codenib.serving.workspace import Workspace\n"
         f"assert Workspace({str(path)!r}).update().nothing_to_do\n"
@@ -94,7 +94,7 @@ def test_a_noop_update_of_a_dense_view_loads_no_heavy_library(terminal: Terminal
 def test_a_lexical_question_loads_no_faiss(terminal: Terminal) -> None:
     path = terminal.repository.path
     with Workspace(path, open_embedder=open_hashing) as workspace:
-        workspace.index([*DEFAULT_VIEWS, ViewKind.DENSE])
+        workspace.index([*TEXT_VIEWS, ViewKind.DENSE])
     code = (
         "import sys; from codenib.serving.workspace import Workspace\n"
         f"assert Workspace({str(path)!r}).search('session').items\n"

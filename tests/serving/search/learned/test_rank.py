@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.gitrepo import GitRepo
 
+from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.answers import Answer
-from codenib.core.views import ViewKind
 from codenib.serving.workspace import Workspace
 
 FILES = {
@@ -58,9 +58,10 @@ def test_files_are_ranked_too_and_tests_behind(workspace: Workspace) -> None:
 
 def test_every_view_that_is_there_is_used_and_none_is_needed(workspace: Workspace) -> None:
     issue = STORY + "The cart's total in another currency.\n"
+    workspace.index(TEXT_VIEWS)
     words = workspace.search(issue)
     assert (words.plan.route, words.plan.fusion) == ("lexical", "learned")
-    workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE, ViewKind.HISTORY])
+    workspace.index()
     both = workspace.search(issue)
     assert both.plan.route == "hybrid"
     assert {item.path for item in both.items} >= {"shop/cart.py"}

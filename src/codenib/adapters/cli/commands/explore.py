@@ -91,3 +91,5 @@ def _remark(answer: ContextPack | RepoMap) -> None:
         say("not refreshed: files may have changed since")
     took = "" if answer.refreshed else f", {answer.seconds * 1000:.0f} ms"
     say(f"{answer.tokens:,} of {answer.max_tokens:,} tokens ({answer.tokenizer}){took}")
+    if isinstance(answer, ContextPack) and answer.note:
+        say(answer.note)

@@ -149,8 +149,9 @@ def _print_status(report: StatusReport) -> None:
         counts = ", ".join(f"{count:,} {name}" for name, count in shown.items())
         cost = f"{human_size(record.size_bytes)}; {record.how} in {record.seconds:.2f} s"
         failed = record.error if record.status is Status.FAILED else ""
+        failed = "not built yet" if record.status is Status.STALE and not record.how else failed
         click.echo(f"  {kind:<8} {record.status:<6} {failed or f'{counts}; {cost}'}")
-        if kind is ViewKind.DENSE:
+        if kind is ViewKind.DENSE and record.how:
             click.echo(f"  {'':<15} {_model(record.fields)}")
         elif kind is ViewKind.GRAPH:
             for line in _backends(record.fields, record.error if not failed else ""):

@@ -169,9 +169,13 @@ def _print_answer(answer: Answer, level: str, standing: Standing) -> None:
             click.echo()
     if not answer.items:
         click.echo(_nothing(answer.coverage), err=True)
+        if answer.note:
+            say(answer.note)
         return
     took = "" if answer.refreshed else f" in {answer.seconds * 1000:.0f} ms"
     say(f"{len(answer.items)} of {answer.total:,} matching {level}s{took}")
+    if answer.note:
+        say(answer.note)
 
 
 def _nothing(coverage: Coverage) -> str:

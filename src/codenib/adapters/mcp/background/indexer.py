@@ -1,4 +1,6 @@
-"""A repository in, its first views and progress lines out, run as `python -m` with the root.
+"""A repository in, its default views and progress lines out, run as `python -m` with the root.
+
+The text views come first, and a line says so: from then on questions can be answered.
 
 The server runs it as a process of its own, so that answers do not wait for the interpreter and the memory of
 a build is given back. It ends when its standard input does, which is when the server is gone.
@@ -20,7 +22,7 @@ _EVERY_S = 0.1
 
 
 def main(root: str) -> int:
-    """Build or maintain the default views of `root`."""
+    """Build or maintain the views of `root` that nobody needs to ask for."""
     threading.Thread(target=end_with_parent, daemon=True).start()
     said = 0.0
     before = ""
@@ -34,7 +36,9 @@ def main(root: str) -> int:
 
     try:
         with Workspace(root, progress=progress) as workspace:
-            workspace.index()  # a view that fails is recorded as failed, and its questions say so
+            workspace.update(wait=False)  # a view that fails is recorded as failed, and its questions say so
+            _say({"ready": True})
+            workspace.maintenance.catch_up()
     except CodenibError as error:
         _say({"error": error.message, "hint": error.hint})
         return error.exit_code

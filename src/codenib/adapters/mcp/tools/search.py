@@ -17,16 +17,17 @@ from codenib.core.answers import Answer, Coverage, RegexAnswer
 from codenib.core.requests import ExploreRequest, RegexBackend, RegexRequest, SearchRequest
 from codenib.serving.context.excerpt import declared_as
 
-_HEAD_TOKENS = 45  # what the head of a pack may take
+_HEAD_TOKENS = 75  # what the head of a pack may take
 
 
 def explore(call: Call) -> ToolReply:
     """A context pack."""
     max_tokens = max(call["max_tokens"] - _HEAD_TOKENS, 1)
     pack = call.workspace.explorer.explore(ExploreRequest(call["query"], max_tokens, call["paths"] or ()))
-    head = head_line(str(pack.plan.route), describe_snapshot(pack.snapshot))
+    head = head_line(str(pack.plan.route), describe_snapshot(pack.snapshot), pack.note)
     facts = {
         **snapshot_facts(pack.snapshot, pack.refreshed),
+        "note": pack.note,
         "provider": str(pack.plan.route),
         "plan": pack.plan,
         "total": pack.total,
@@ -99,7 +100,7 @@ def ranked_reply(call: Call, route: str) -> ToolReply:
         entries.append(f"{item.path}:{item.start_line}-{item.end_line} {_named(item.symbol, declared)}{more}")
     what = counted(len(answer.items), answer.total, "units")
     left_out = _left_out(answer.total, answer.coverage)
-    head = head_line(what, str(answer.plan.route), describe_snapshot(answer.snapshot), left_out)
+    head = head_line(what, str(answer.plan.route), describe_snapshot(answer.snapshot), answer.note, left_out)
     return ToolReply(head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total)
 
 
@@ -148,6 +149,7 @@ def _left_out(total: int, coverage: Coverage) -> str:
 def _search_facts(answer: Answer) -> dict[str, Any]:
     return {
         **snapshot_facts(answer.snapshot, answer.refreshed),
+        "note": answer.note,
         "provider": str(answer.plan.route),
         "plan": answer.plan,
         "total": answer.total,

@@ -128,6 +128,7 @@ def _normalised(vector: NDArray[np.float32]) -> NDArray[np.float32]:
     return vector / length if length > 0.0 else vector
 
 
+@cache
 def open_static() -> StaticEmbedder:
-    """The embedded model, loaded."""
+    """The embedded model, loaded once in a process: its table takes 33 MB and 0.1 s."""
     return StaticEmbedder()
