@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
 from codenib.units.languages import Language
 from codenib.units.scan import NAME_LIMIT, Capture
@@ -67,6 +69,7 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
     enclosing: Capture | None = None  # of the last leaf
     outlined: set[tuple[bool, int]] = set()
     nested = _Nested(result.nested)
+    scopes = _Scopes(items)
     for index, item in enumerate(items):
         if item.start < blocked:
             if not (enclosing and _escapes(item, enclosing)):
@@ -82,7 +85,7 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
             continue
         scope = stack[-1] if stack else _Scope(0, "", False, False)
         first = above(item, lines, language)
-        verdict = _verdict(items, index, item.last - first + 1, scope)
+        verdict = _verdict(items, index, item.last - first + 1, scope, scopes)
         if verdict == "drop":
             if item.role in _OF_ONE_LINE and not scope.bars_values and _IMPORTED not in lines[item.first - 1]:
                 nested.add(item, scope.prefix)
@@ -108,7 +111,7 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
     return result
 
 
-def _verdict(items: Sequence[Capture], index: int, height: int, scope: _Scope) -> str:
+def _verdict(items: Sequence[Capture], index: int, height: int, scope: _Scope, scopes: _Scopes) -> str:
     """One of leaf, container, scope (transparent) and drop."""
     item = items[index]
     match item.role:
@@ -118,21 +121,21 @@ def _verdict(items: Sequence[Capture], index: int, height: int, scope: _Scope) -
             return "scope"
         case "decl" | "entry":
             return "leaf" if height > 1 and item.role == "decl" else "drop"
-        case "def" if height > PIECE_LINES and _holds(items, index, through_closures=False):
+        case "def" if height > PIECE_LINES and _holds(items, index):
             return "container"  # too long for one unit, and made of functions
         case "value" if scope.bars_values:
             return "drop"
         case "value":
-            if _holds(items, index, through_closures=False):
+            if _holds(items, index):
                 return "container"
             return "leaf" if item.last > item.first else "drop"
         case "wrapper":
             long = item.last - item.first >= WRAPPER_LINES
-            return "scope" if long and _holds(items, index, through_closures=True) else "leaf"
+            return "scope" if long and scopes.any_inside(index) else "leaf"
         case "suspect":
             return "container" if _is_misread(items, index) else "leaf"
         case "closure" | "shell":
-            if _holds(items, index, through_closures=True) or _gathers(items, index):
+            if scopes.any_inside(index) or _gathers(items, index):
                 return "scope"
             return "leaf" if item.last - item.first + 1 >= CALLBACK_LINES else "drop"
     return "leaf"
@@ -163,18 +166,41 @@ def _inner_attributes(lines: Sequence[bytes]) -> Iterator[bytes]:
             return
 
 
-def _holds(items: Sequence[Capture], index: int, *, through_closures: bool) -> bool:
-    """Whether a type or a function of several lines stands inside."""
+class _Scopes:
+    """Types and functions of several lines, to be found inside of others without looking at all between."""
+
+    def __init__(self, items: Sequence[Capture]) -> None:
+        self._items = items
+        self._at = [at for at, item in enumerate(items) if _is_scope(item)]
+
+    def any_inside(self, index: int) -> bool:
+        """Whether one stands inside of an item, also inside of its closures."""
+        item = self._items[index]
+        for at in islice(self._at, bisect_right(self._at, index), None):
+            inner = self._items[at]
+            if inner.start >= item.end:
+                return False
+            if inner.identity != item.identity:
+                return True
+        return False
+
+
+def _is_scope(item: Capture) -> bool:
+    return item.role in ("def", "type", "wrapper") and item.last > item.first
+
+
+def _holds(items: Sequence[Capture], index: int) -> bool:
+    """Whether a type or a function of several lines stands inside, not counting what closures hold."""
     item = items[index]
-    position, skipped = index + 1, 0
+    position = index + 1
     while position < len(items) and items[position].start < item.end:
         inner = items[position]
         position += 1
-        if inner.start < skipped or inner.identity == item.identity:
+        if inner.identity == item.identity:
             continue
-        if inner.role == "closure" and not through_closures:
-            skipped = inner.end
-        elif inner.role in ("def", "type", "wrapper") and inner.last > inner.first:
+        if inner.role == "closure":
+            position = _after(items, position, inner.end)
+        elif _is_scope(inner):
             return True
     return False
 
@@ -184,16 +210,21 @@ def _gathers(items: Sequence[Capture], index: int) -> bool:
     item = items[index]
     if item.last - item.first < WRAPPER_LINES:
         return False
-    position, skipped, count = index + 1, 0, 0
+    position, count = index + 1, 0
     while position < len(items) and items[position].start < item.end and count < 2:
         inner = items[position]
         position += 1
-        if inner.role != "closure" or inner.start < skipped or inner.identity == item.identity:
+        if inner.role != "closure" or inner.identity == item.identity:
             continue
         if inner.last - inner.first + 1 >= CALLBACK_LINES:
             count += 1
-        skipped = inner.end
+        position = _after(items, position, inner.end)
     return count > 1
+
+
+def _after(items: Sequence[Capture], position: int, end: int) -> int:
+    """The first item from `position` on that begins at `end` or later."""
+    return bisect_left(items, end, position, key=lambda item: item.start)
 
 
 class _Nested:

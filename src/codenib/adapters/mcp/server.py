@@ -41,6 +41,7 @@ _CALL_S = 120.0
 _STEP_S = 0.1
 _TELL_S = 0.5
 _ERROR_TOKENS = 2000
+_SCANS = 2  # at once: fewer than there are workspaces, so that other questions do not wait for one
 
 
 def build_server(
@@ -58,6 +59,7 @@ class _Handlers:
         self._tools = {tool.name: tool for tool in tools}
         self._structured = structured
         self._wait_s = wait_s
+        self._scans = anyio.CapacityLimiter(_SCANS)
 
     def server(self) -> Server[Any]:
         return Server(
@@ -111,10 +113,14 @@ class _Handlers:
         if tool.needs is not None:
             self._context.require(tool.needs)
         run = partial(_run, self._context, tool, arguments)
+        scans = tool.scans(arguments)
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._tell, request)
-                reply = await anyio.to_thread.run_sync(run, abandon_on_cancel=True)
+                # An abandoned thread no longer counts, so a scan is not: it ends by its own time limit.
+                reply = await anyio.to_thread.run_sync(
+                    run, abandon_on_cancel=not scans, limiter=self._scans if scans else None
+                )
                 group.cancel_scope.cancel()
             return reply
         raise StateError(f"{tool.name} took more than {_CALL_S:.0f} s", hint="narrow the question")

@@ -85,13 +85,11 @@ def outline(pinned: PinnedSnapshot, path: str) -> GraphAnswer:
     if file is None:
         raise InputError(f"{path} has no facts in the graph", hint=f"codenib units {path}")
     symbols: list[Symbol] = []
-
-    def visit(node: int, depth: int) -> None:
-        for child in children(view, node):
-            symbols.append(describe(view, child, depth))
-            visit(child, depth + 1)
-
-    visit(view.files_at + file, 0)
+    waiting = [(child, 0) for child in reversed(children(view, view.files_at + file))]
+    while waiting:
+        node, depth = waiting.pop()
+        symbols.append(describe(view, node, depth))
+        waiting += [(child, depth + 1) for child in reversed(children(view, node))]
     return _answer(pinned, symbols, [], view.files_at + file)
 
 

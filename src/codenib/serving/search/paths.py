@@ -1,10 +1,27 @@
-"""Path globs as people write them: `src/**`, `*.py`, `!tests/`; a filter over paths out."""
+"""Path globs as people write them: `src/**`, `*.py`, `!tests/`; a filter over paths out.
+
+A glob matches in a time that does not explode with its wildcards: each takes the least that lets what follows
+it match and is then settled, which loses nothing because the next one can take more. (`*` cannot take what
+`**` before it could, so it is settled inside of what that one takes.)
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from functools import lru_cache
+from itertools import product
+from math import prod
+
+from codenib.core.errors import InputError
+
+_TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|.", re.S)
+# Choices in braces, and `**/` inside a name, which is nothing, or anything up to a slash.
+_CHOICES = re.compile(r"\{([^{}]*)\}|(?<=[^/])(?<!\*\*/)(\*\*/)")
+_LONGEST = 1024
+_MOST_CHOICES = 256
+_STARS = {"**/": "(?:.*?/)??", "**": ".*?", "*": "[^/]*?"}
 
 
 def path_filter(globs: Sequence[str]) -> Callable[[str], bool] | None:
@@ -22,31 +39,60 @@ def path_filter(globs: Sequence[str]) -> Callable[[str], bool] | None:
         return None
 
     def accepts(path: str) -> bool:
-        if wanted and not any(pattern.match(path) for pattern in wanted):
+        if wanted and not any(pattern(path) for pattern in wanted):
             return False
-        return not any(pattern.match(path) for pattern in unwanted)
+        return not any(pattern(path) for pattern in unwanted)
 
     return accepts
 
 
 @lru_cache(maxsize=256)
-def _compiled(glob: str) -> re.Pattern[str]:
+def _compiled(glob: str) -> Callable[[str], object]:
+    if len(glob) > _LONGEST:
+        raise InputError(f"a path glob of {len(glob)} characters is too long", hint="--paths 'src/**'")
     body = glob.removeprefix("./").rstrip("/")
-    anchored = "/" in body
-    parts = []
-    for token in re.findall(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|\{[^}]*\}|.", body.lstrip("/"), re.S):
-        parts.append(_translate(token))
-    prefix = "" if anchored else "(?:.*/)?"
-    return re.compile(f"{prefix}{''.join(parts)}(?:/.*)?\\Z", re.S)
+    choices = (_pattern(choice, anchored="/" in body) for choice in _choices(body.lstrip("/")))
+    return re.compile("|".join(choices), re.S).match
+
+
+def _choices(glob: str) -> Iterator[str]:
+    """The globs without braces, and with `**/` only where a folder may begin, that it stands for."""
+    lists, at = [], 0
+    for match in _CHOICES.finditer(glob):
+        choices = match[1].split(",") if match[1] is not None else ["", "**\0"]
+        lists += [[glob[at : match.start()]], choices]
+        at = match.end()
+    count = prod(map(len, lists))
+    if count > _MOST_CHOICES:
+        raise InputError(f"the path glob {glob[:80]!r} stands for {count} globs", hint="--paths 'src/**'")
+    return ("".join(words) + glob[at:] for words in product(*lists))
+
+
+def _pattern(glob: str, *, anchored: bool) -> str:
+    """One glob without braces; a group for each wildcard that may cross folders, with all up to the next."""
+    tokens = ["/" if token == "\0" else token for token in _TOKEN.findall(glob)]
+    if not anchored:
+        tokens.insert(0, "**/")
+    groups, piece = [""], ""
+    for token in tokens:
+        if token in _STARS:
+            groups[-1] += f"(?>{piece})"
+            piece = ""
+        if token in ("**", "**/"):
+            groups.append(_STARS[token])
+        else:
+            piece += _STARS.get(token) or _translate(token)
+    groups[-1] += f"(?>{piece}(?=/|\\Z))"
+    return "".join(f"(?>{group})" for group in groups)
 
 
 def _translate(token: str) -> str:
-    fixed = {"**/": "(?:.*/)?", "**": ".*", "*": "[^/]*", "?": "[^/]"}.get(token)
-    if fixed is not None:
-        return fixed
+    if token == "?":
+        return "[^/]"
     if token.startswith("[") and len(token) > 2:
         inside = token[1:-1].replace("\\", "\\\\")
-        return f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
-    if token.startswith("{") and token.endswith("}"):
-        return f"(?:{'|'.join(re.escape(choice) for choice in token[1:-1].split(','))})"
+        members = f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
+        with suppress(re.error):  # `[z-a]` is no class, so it is text
+            re.compile(members)
+            return members
     return re.escape(token)

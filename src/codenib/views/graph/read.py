@@ -15,6 +15,9 @@ from codenib.views.graph.assembly.artifact import FORMAT, REBUILD, read_graph_fi
 from codenib.views.graph.assembly.strings import Strings
 from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
 
+# Names of a chain: files that nest thousands of times made a map take 20 s.
+_DEEPEST = 32
+
 
 class GraphView:
     """The structural view of one snapshot. Lines and columns here are 0-based, as stored."""
@@ -94,11 +97,11 @@ class GraphView:
         return self.groups[int(self.group_of[file])]
 
     def qualified(self, node: int) -> str:
-        """The dotted chain of names from the file down; a file's or folder's path."""
+        """The dotted chain of names from the file down, at most `_DEEPEST` of them; a file's path."""
         if node < self.nodes_at:
             return self.names[node]
-        parts = []
-        while node >= self.nodes_at:
+        parts: list[str] = []
+        while node >= self.nodes_at and len(parts) < _DEEPEST:
             parts.append(self.names[node])
             node = int(self.parents[node])
         return ".".join(reversed(parts))

@@ -107,6 +107,8 @@ def walk(
         level = best[: max(room - len(depth_of), 0)]
         truncated |= len(level) < len(best)
         depth_of.update(dict.fromkeys(level, step))
+        if not level:  # all there is, or all that fits: a depth of a billion takes no longer
+            break
     inside = tuple(edge for edge in edges if edge.source in depth_of and edge.to in depth_of)
     return Subgraph(tuple(depth_of), depth_of, inside, truncated)
 

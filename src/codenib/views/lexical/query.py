@@ -21,18 +21,18 @@ COMPOUND = 0.3
 REPEATED = 0.5  # how much a repetition adds, in logarithms
 MAX_TERMS = 256
 
+# Each reads any text in linear time: a client's query must not stop the others.
 _NOISE = (
-    re.compile(r"<!--.*?-->", re.S),  # templates' instructions
-    re.compile(r"!\[[^\]]*\]\([^)]*\)"),  # images
-    re.compile(r"\bhttps?://\S+"),
-    re.compile(r"^\s*[-*] \[[ xX]\].*$", re.M),  # check boxes
+    re.compile(r"<!--(?:(?!<!--).)*?-->", re.S),  # templates' instructions
+    re.compile(r"!\[[^\]\n]{0,200}\]\([^)\n]{0,200}\)"),  # images
+    re.compile(r"\bhttps?://\S++"),
+    re.compile(r"^[ \t]*+[-*] \[[ xX]\].*$", re.M),  # check boxes
     re.compile(r"^#{1,6} .*$", re.M),  # headings of templates: `### Steps to reproduce`
     re.compile(r"\b[0-9a-f]{12,}\b"),  # hashes and addresses
 )
 _CODE = re.compile(r"`([^`\n]{2,80})`")
-_IDENTIFIER = re.compile(
-    r"\w*[a-z0-9][A-Z]\w*|\w*[A-Z]{2,}[a-z]\w*|\w+_\w+|(?<=\.)[A-Za-z_]\w+|[A-Za-z_]\w+(?=\()"
-)
+_CAMEL = re.compile(r"[a-z0-9][A-Z]|[A-Z][A-Z][a-z]")
+_NAME = re.compile(r"[A-Za-z_]\w")
 _WORD = re.compile(r"\w+")
 _PAIR = re.compile(r"(?<![\w-])(?=([A-Za-z]+)([ -])([A-Za-z]+)(?![\w]))")
 # "sign in" is `signIn`, not `sign`
@@ -129,8 +129,17 @@ def without_noise(text: str) -> str:
     return cleaned if cleaned.strip() else text
 
 
+def _is_code(text: str, match: re.Match[str]) -> bool:
+    """Whether a word is spelled as code is: camelCase, snake_case, after a dot, or before a parenthesis."""
+    word = match[0]
+    if _CAMEL.search(word) or "_" in word[1:-1]:
+        return True
+    after_dot, called = text.endswith(".", 0, match.start()), text.startswith("(", match.end())
+    return (after_dot or called) and _NAME.match(word) is not None
+
+
 def _identifiers(text: str) -> set[str]:
-    found = set(_IDENTIFIER.findall(text))
+    found = {match[0] for match in _WORD.finditer(text) if _is_code(text, match)}
     for quoted in _CODE.findall(text):
         found.update(_WORD.findall(quoted))
     return found

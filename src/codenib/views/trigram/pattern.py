@@ -17,6 +17,7 @@ import regex  # type: ignore[import-untyped]
 
 from codenib.core.errors import InputError
 from codenib.views.trigram.literals import ANY, REPLACED, Need, need_of
+from codenib.views.trigram.size import MOST_NODES, written_out
 from codenib.views.trigram.syntax import Chars, Either, Node, Seq, bound_to_lines, parse, text_node
 from codenib.views.trigram.widen import widen
 
@@ -77,12 +78,15 @@ class Pattern:
 
     def spans(self, line: str, deadline: Deadline) -> tuple[Span, ...]:
         """All matches in a line, as columns."""
-        return tuple(match.span() for match in self.line.finditer(line, timeout=deadline.left_s()))
+        return tuple(
+            match.span() for match in self.line.finditer(line, timeout=deadline.left_s(), concurrent=True)
+        )
 
     def _hit_lines(self, scan: regex.Pattern[str], text: str, deadline: Deadline) -> Iterator[Span]:
         # One `finditer` a text, not one `search` a hit: setting a time-out up costs 1.8 us.
         line_end = -1
-        for match in scan.finditer(text, timeout=deadline.left_s()):
+        # `concurrent`: other threads go on meanwhile, however long it takes.
+        for match in scan.finditer(text, timeout=deadline.left_s(), concurrent=True):
             if match.start() <= line_end:  # an empty match where the last one ended
                 continue
             if match.start() == len(text) and (not text or text.endswith("\n")):
@@ -91,7 +95,7 @@ class Pattern:
             yield start, line_end
 
     def _matches(self, line: str, deadline: Deadline) -> bool:
-        return self.line.search(line, timeout=deadline.left_s()) is not None
+        return self.line.search(line, timeout=deadline.left_s(), concurrent=True) is not None
 
 
 def compile_pattern(pattern: str, *, ignore_case: bool = False, literal: bool = False) -> Pattern:
@@ -99,6 +103,10 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, literal: bool = 
     if literal:
         return _compile_literal(pattern, ignore_case)
     flags = _FLAGS | (regex.IGNORECASE if ignore_case else 0)
+    if written_out(pattern) > MOST_NODES:
+        raise InputError(
+            f"the pattern {pattern[:80]!r} is too large once its counts are written out", hint=_HINT
+        )
     try:
         line = regex.compile(pattern, flags)
         syntax = parse(pattern, ignore_case=ignore_case)

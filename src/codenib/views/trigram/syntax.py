@@ -109,7 +109,7 @@ def bound_to_lines(pattern: str) -> str:
 
     Only for patterns that `parse` reads. Without this, `[^x]*y` would run from each line to the file's end.
     """
-    return "".join(_bound_token(token) for token in _tokens(pattern))
+    return "".join(_bound_token(token) for token in pattern_tokens(pattern))
 
 
 def _bound_token(token: str) -> str:
@@ -120,7 +120,7 @@ def _bound_token(token: str) -> str:
     return _BOUND.get(token, token)
 
 
-def _tokens(pattern: str) -> Iterator[str]:
+def pattern_tokens(pattern: str) -> Iterator[str]:
     """The pattern cut into escapes, sets and single characters."""
     at = 0
     while at < len(pattern):
@@ -149,7 +149,7 @@ def _odd_set(pattern: str) -> bool:
     marks = ("[:", "--", "&&", "~~", "||")
     return any(
         token.startswith(("[[", "[^[")) or any(mark in token[1:] for mark in marks)
-        for token in _tokens(pattern)
+        for token in pattern_tokens(pattern)
         if token[0] == "["
     )
 

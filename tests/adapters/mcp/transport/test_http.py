@@ -336,3 +336,17 @@ def test_slow_readers_and_idle_connections_hold_nobody_up(shop: GitRepo) -> None
         for client in waiting:
             client.close()
         assert "def convert" in server.call("read", {"path": "shop/currency.py"})
+
+
+def test_connections_that_never_ask_leave_room_for_those_that_do(shop: GitRepo) -> None:
+    with running(shop.path) as server:
+        idle = []
+        try:
+            for _ in range(300):  # more than the server takes at once
+                idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))
+                idle[-1].sendall(b"POST /mcp HTTP/1.1\r\nHost: ")
+            for _ in range(3):
+                assert server.post(request("tools/list"))[0] == 200
+        finally:
+            for connection in idle:
+                connection.close()

@@ -62,6 +62,7 @@ DEFAULT_TOOLS = (
         " With regex=true: exact lines that match a pattern.",
         (QUERY, Parameter("regex", "boolean", default=False), K, PATHS, budget(2000)),
         search,
+        scans=lambda arguments: bool(arguments["regex"]),
     ),
     McpTool(
         "definition",
@@ -96,8 +97,10 @@ MORE_TOOLS = (
     McpTool("search_semantic", "Units by meaning.", (QUERY, K, PATHS, budget(2000)), search_semantic,
          needs=ViewKind.DENSE),
     McpTool("search_bm25", "Units by shared words (BM25).", (QUERY, K, PATHS, budget(2000)), search_bm25),
-    McpTool("search_regex", "Exact lines, as a scan of every file would find them.", _PATTERN, search_regex),
-    McpTool("search_zoekt", "The same by zoekt.", _PATTERN, search_zoekt, needs=ViewKind.ZOEKT),
+    McpTool("search_regex", "Exact lines, as a scan of every file would find them.", _PATTERN, search_regex,
+         scans=lambda arguments: True),
+    McpTool("search_zoekt", "The same by zoekt.", _PATTERN, search_zoekt, needs=ViewKind.ZOEKT,
+         scans=lambda arguments: True),
     McpTool(
         "dependencies",
         "What a symbol or file uses (out) and what uses it (in).",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,8 @@ class McpTool:
     """A tool: what a model is told of it, and what it does.
 
     `waits` says that it needs the first index; `navigates` that it may ask a language server; `needs` names
-    the view without which it is an error.
+    the view without which it is an error. `scans` says whether a call with these arguments searches by a
+    pattern of the client, which may take all of its time limit: few of them run at once.
     """
 
     name: str
@@ -40,6 +41,7 @@ class McpTool:
     waits: bool = True
     navigates: bool = False
     needs: ViewKind | None = None
+    scans: Callable[[Mapping[str, Any]], bool] = lambda arguments: False
 
     @property
     def schema(self) -> dict[str, Any]:

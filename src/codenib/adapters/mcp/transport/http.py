@@ -8,7 +8,7 @@ import socket
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
@@ -24,6 +24,7 @@ from codenib.core.errors import InputError
 _HEADERS_S = 10.0  # from the connection to the end of the headers
 _KEEP_ALIVE_S = 15
 _CONNECTIONS = 256
+_WAITING = 128  # connections without a request; of more, the one that waits longest is closed
 _HEADER_BYTES = 32_768
 
 
@@ -179,22 +180,42 @@ class HttpServer:
 
 
 class _Impatient(H11Protocol):
-    """Closes connections whose headers do not come, and drops those that do not read."""
+    """Closes connections whose headers do not come, and drops those that do not read.
+
+    Connections without a request never use up those that the server takes: beyond some the oldest is closed.
+    """
 
     _deadline: asyncio.TimerHandle | None = None
+    #: Those of every server of this process that wait for a request, the oldest first.
+    _waiting: ClassVar[dict[_Impatient, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self._deadline = self.loop.call_later(_HEADERS_S, self._too_slow)
+        self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._forget()
+        self._waiting.pop(self, None)
         super().connection_lost(exc)
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()
+        if not self.transport.is_closing():
+            self._wait()
+
+    def _wait(self) -> None:
+        self._waiting[self] = None
+        if len(self._waiting) > _WAITING:
+            oldest = next(iter(self._waiting))
+            del self._waiting[oldest]
+            oldest.transport.abort()
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
         if self.cycle is not None and not self.cycle.response_complete:
             self._forget()
+            self._waiting.pop(self, None)
         elif self._deadline is None:
             self._deadline = self.loop.call_later(_HEADERS_S, self._too_slow)
 
