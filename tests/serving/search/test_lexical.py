@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
 
 from codenib.core.views import ViewKind
-from codenib.serving.search.lexical import places_in_file
+from codenib.serving.search.lexical import FRONT, places_in_file
 from codenib.serving.workspace import Workspace
 
 
@@ -84,3 +84,20 @@ def test_words_meet_names_that_write_them_as_one(
     )
     with Workspace(repository.path) as workspace:
         assert workspace.search(query, route="lexical").items[0].symbol == symbol
+
+
+def test_the_first_places_show_other_files_and_the_next_ones_further_functions(
+    git_repo: Callable[..., GitRepo],
+) -> None:
+    repository = git_repo("shop")
+    many = "".join(f"def price_{n}(cart):\n    return cart.price + {n}\n\n\n" for n in range(8))
+    others = {f"shop/part{n}.py": f"def total(cart):\n    return cart.price * {n}\n" for n in range(4)}
+    repository.commit({"shop/prices.py": many, **others})
+    with Workspace(repository.path) as workspace:
+        workspace.index((ViewKind.LEXICAL,))
+        answer = workspace.search("the price of a cart", route="lexical", k=10)
+    paths = [item.path for item in answer.items]
+    assert len(set(paths[:FRONT])) == FRONT
+    assert paths[FRONT:].count("shop/prices.py") == 10 - FRONT
+    scores = [item.score for item in answer.items]
+    assert scores == sorted(scores, reverse=True)
