@@ -41,8 +41,10 @@ class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
     """`callers`, `callees`, `deps`, `path`, `symbols` and `outline`: symbols, and the edges between them.
 
     `start` is the symbol whose neighbours `items` are. A walk that is `truncated` has at least `total`.
+    `completeness` is `unknown` where no engine resolved the uses of that symbol's language.
     """
 
+    completeness: Completeness
     asked: str
     start: Symbol | None
     backends: Mapping[str, str]
@@ -120,12 +122,20 @@ def graph_reply(answer: GraphAnswer, *, around: bool = False) -> GraphReply:
         freshness=freshness_of(answer.snapshot, answer.refreshed),
         provider=graph_provider(answer),
         seconds=rounded(answer.seconds),
+        completeness="unknown" if unresolved(answer) else "limited" if answer.truncated else "all",
         asked=answer.asked,
         start=answer.symbols[0] if around else None,
         backends=answer.backends,
         edges=answer.edges,
         note=answer.note,
     )
+
+
+def unresolved(answer: GraphAnswer) -> bool:
+    """Whether nobody resolved uses here: then an empty answer does not say that there are none."""
+    start = answer.symbols[0] if answer.symbols else None
+    group = start.group if start is not None else ""
+    return not answer.backends or bool(group and group not in answer.backends)
 
 
 def graph_provider(answer: GraphAnswer) -> str:

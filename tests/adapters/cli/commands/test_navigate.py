@@ -134,3 +134,13 @@ def test_bad_input_names_itself_and_the_command_that_helps(
     done = terminal.run(*args, code=2)
     assert named in done.stderr
     assert "try: " in done.stderr
+
+
+def test_uses_that_nobody_resolved_are_not_called_none(
+    terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CODENIB_TOOLBOX", str(tmp_path / "no-tools"))
+    done = terminal.run("callers", "page")
+    assert "not known: no engine resolved uses here" in done.stderr
+    answer = terminal.json("callers", "page")
+    assert (answer["items"], answer["completeness"], answer["provider"]) == ([], "unknown", "syntactic")

@@ -27,12 +27,14 @@ from codenib.adapters.envelopes.navigation import (
     drawing_reply,
     graph_reply,
     navigation_reply,
+    unresolved,
 )
 from codenib.core.errors import InputError
 from codenib.core.requests import NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
 
 _WIDEST = 160
+_LISTS = ("symbols", "outline")  # declarations alone, which need no resolved uses
 _BOTH_WAYS: tuple[NeighbourRelation, ...] = ("dependents", "dependencies")
 
 named = click.option("--name", default="", metavar="NAME", help="The name on that line, instead of a column.")
@@ -239,7 +241,7 @@ def outline(repository: str, file: str, at: str | None, no_refresh: bool, json_o
 
 def _show_graph(answer: GraphAnswer, json_output: bool, which: str, standing: Standing) -> None:
     if json_output:
-        print_json(graph_reply(answer, around=which not in ("symbols", "outline", "path")))
+        print_json(graph_reply(answer, around=which not in _LISTS and which != "path"))
         return
     if answer.refreshed:
         say(answer.refreshed)
@@ -247,7 +249,8 @@ def _show_graph(answer: GraphAnswer, json_output: bool, which: str, standing: St
     for line in lines:
         click.echo(line)
     if not lines:
-        click.echo("nothing found", err=True)
+        unknown = which not in _LISTS and unresolved(answer)
+        click.echo("not known: no engine resolved uses here" if unknown else "nothing found", err=True)
     more = ", and more" if answer.truncated else ""
     backends = ", ".join(answer.backends.values()) or "syntactic: names alone"
     say(f"{answer.total:,} found{more} ({backends}) in {answer.seconds * 1000:.1f} ms")
@@ -258,7 +261,7 @@ def _show_graph(answer: GraphAnswer, json_output: bool, which: str, standing: St
 def _lines(answer: GraphAnswer, which: str, standing: Standing) -> Iterator[str]:
     by_id = {symbol.id: symbol for symbol in answer.symbols}
     for symbol in answer.symbols:
-        if which in ("symbols", "outline"):
+        if which in _LISTS:
             yield f"{'  ' * symbol.depth}{_line(symbol, standing)}"
         elif which == "path":
             yield _line(symbol, standing)
