@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.units import more_sources, sources
+from tests.units import block_sources, more_sources, sources
 
 from codenib.core.source import BlobUnits, Level, UnitRow
 from codenib.units.components import COMPONENTS
@@ -14,7 +14,10 @@ from codenib.units.languages import BY_NAME, PROSE
 from codenib.units.notebooks import NOTEBOOK
 from codenib.units.outline import PIECE_LINES
 
-SOURCES = {name: source.encode() for name, (source, _) in (sources.CASES | more_sources.CASES).items()}
+SOURCES = {
+    name: source.encode()
+    for name, (source, _) in (sources.CASES | more_sources.CASES | block_sources.CASES).items()
+}
 HINTS = [*BY_NAME, *sorted(PROSE), *COMPONENTS, NOTEBOOK, "json", "text", "unknown", ""]
 CODE = [
     b"def f():",

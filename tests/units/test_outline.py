@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
-from tests.units import more_sources, sources
+from tests.units import block_sources, more_sources, sources
 
 from codenib.core.source import Level
 from codenib.units.extract import extract
 
-CASES = sources.CASES | more_sources.CASES
+CASES = sources.CASES | more_sources.CASES | block_sources.CASES
 
 
 def units_of(source: str, hint: str) -> list[str]:
@@ -191,3 +191,30 @@ fn alone() {}
 def test_a_rust_file_that_is_compiled_for_tests_alone_is_all_tests() -> None:
     source = "// Helpers.\n#![cfg(test)]\n\nfn helper() {\n    todo!()\n}\n"
     assert marked_of(source, "rust") == ["1-3", "4-6 helper"]
+
+
+def test_blocks_that_are_called_test_are_tests() -> None:
+    zig = 'fn run() void {}\n\ntest "it runs" {\n    run();\n}\n\ntest {\n    run();\n}\n'
+    assert marked_of(zig, "zig") == ["3-6 it runs", "7-9"]
+    elixir = 'defmodule T do\n  describe "run" do\n    test "it runs" do\n      run()\n    end\n  end\nend\n'
+    assert marked_of(elixir, "elixir") == ["3-7 T.run.it runs"]
+
+
+def test_clauses_of_an_elixir_function_are_one_unit_with_its_documentation() -> None:
+    source = (
+        'defmodule M do\n  @moduledoc """\n  Text.\n  """\n\n'
+        '  @doc """\n  Sums @ all.\n  """\n  @spec sum(list) :: integer\n'
+        "  def sum([]), do: 0\n\n  def sum([head | tail]) do\n    head + sum(tail)\n  end\n\n"
+        "  def other, do: 1\nend\n"
+    )
+    assert units_of(source, "elixir") == [
+        "1-17 +module M",
+        "1-5 body M",
+        "6-15 method M.sum",
+        "16-17 method M.other",
+    ]
+
+
+def test_a_long_dump_of_sql_is_cut_into_windows() -> None:
+    rows = "CREATE TABLE a (id INT);\n" + "".join(f"INSERT INTO a VALUES ({n});\n" for n in range(4000))
+    assert {unit.split()[1] for unit in units_of(rows, "sql")} == {"window"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -26,7 +27,8 @@ _UNNAMED = (*_ANONYMOUS, "wrapper")
 _NESTED = ("def", "type", "wrapper", "entry")  # what has a name of its own inside a callable
 _OF_ONE_LINE = ("decl", "value", "entry")
 _TEST_KIND = "test"
-_IMPORTED = b"require("  # a name for another module, not a declaration
+_DOCUMENTS = (b"@doc", b"@typedoc")
+_IMPORTED = re.compile(rb"require\(|@import\(")  # a name for another module, not a declaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,16 @@ class Outline:
     leaves: list[Definition] = field(default_factory=list)
     nested: list[Definition] = field(default_factory=list)
     tests: list[tuple[int, int]] = field(default_factory=list)
+
+    def add_leaf(self, leaf: Definition, *, clauses: bool) -> None:
+        """Add a leaf; with `clauses`, one with the name of the leaf above, in its scope, goes on with it."""
+        above_it = self.leaves[-1] if clauses and self.leaves else None
+        if above_it and (above_it.kind, above_it.symbol) == (leaf.kind, leaf.symbol):
+            begun = self.containers[-1].first if self.containers else 0
+            if begun <= above_it.last:
+                self.leaves.pop()
+                leaf = Definition(above_it.first, leaf.last, leaf.kind, leaf.symbol)
+        self.leaves.append(leaf)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +99,11 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
         first = above(item, lines, language)
         verdict = _verdict(items, index, item.last - first + 1, scope, scopes)
         if verdict == "drop":
-            if item.role in _OF_ONE_LINE and not scope.bars_values and _IMPORTED not in lines[item.first - 1]:
+            if (
+                item.role in _OF_ONE_LINE
+                and not scope.bars_values
+                and not _IMPORTED.search(lines[item.first - 1])
+            ):
                 nested.add(item, scope.prefix)
             continue
         if result.leaves and first <= result.leaves[-1].last < item.first:
@@ -97,7 +113,7 @@ def outline(items: Sequence[Capture], lines: Sequence[bytes], language: Language
         symbol = _join(scope.prefix, item.name)
         if verdict == "leaf":
             kind = "method" if item.kind == "function" and scope.is_type else item.kind
-            result.leaves.append(Definition(first, item.last, kind, symbol))
+            result.add_leaf(Definition(first, item.last, kind, symbol), clauses=language.clauses)
             blocked, enclosing = item.end, item
             continue
         if verdict == "container":
@@ -289,6 +305,8 @@ def above(item: Capture, lines: Sequence[bytes], language: Language) -> int:
             opening = _opening(lines, first - 2, (b"/*",), COMMENT_LINES)
         elif language.attributes and line.endswith(b"]"):
             opening = _opening(lines, first - 2, language.attributes, ATTRIBUTE_LINES)
+        elif language.attributes and line == b'"""':
+            opening = _heredoc(lines, first - 3)
         elif not line and first == item.first and language.block_comments:
             opening = _detached(lines, first - 3)
         if opening < 0:
@@ -303,6 +321,14 @@ def _detached(lines: Sequence[bytes], position: int) -> int:
         return -1
     opening = _opening(lines, position, (b"/*",), COMMENT_LINES)
     return opening if opening > 0 and lines[opening].strip().startswith(b"/**") else -1
+
+
+def _heredoc(lines: Sequence[bytes], position: int) -> int:
+    """Where an Elixir function's `@doc \"\"\"` starts that ends below `position`; -1 for other texts."""
+    for index in range(position, max(position - COMMENT_LINES, -1), -1):
+        if b'"""' in lines[index]:
+            return index if lines[index].strip().startswith(_DOCUMENTS) else -1
+    return -1
 
 
 def _opening(lines: Sequence[bytes], position: int, openers: tuple[bytes, ...], limit: int) -> int:

@@ -2,7 +2,8 @@
 
 A query's captures say what a node is to us: `@role.kind` with one of the roles below, `@name` (or
 `@declarator`, whose innermost part is the name), and `@owner` for a name written outside of its type, as a Go
-receiver. Two captures with the same `@name` (or `@body`, where it is given) are one definition.
+receiver. `@until` is a neighbour that the definition goes on to, as the body of a Dart function. Two captures
+with the same `@name` (or `@body`, where it is given) are one definition.
 
 - `type`     a container: an L1 unit whose members are units of their own
 - `scope`    transparent, but its name is part of the symbols inside (namespace, module)
@@ -39,6 +40,7 @@ _SEPARATORS = re.compile(r"::|->|[:\\]")
 # Rust and C++ type prefixes, and the JavaScript objects that stand for the module or the instance.
 _PREFIX = re.compile(r"^(?:&|\*|'\w+\s|mut\s|dyn\s|\s)+|^(?:module\.)?exports\.(?=.)|^this\.")
 _PROTOTYPE = re.compile(r"\.prototype(?=\.|$)")
+_SYMBOLIC = re.compile(r"\(?[^\w\s()\[\]{}\"'`]+\)?")  # an operator that a language lets people define
 _OPERATOR = re.compile(r"(?:^|(?<=\W))operator\b.*", re.DOTALL)
 
 
@@ -85,8 +87,9 @@ def _capture(captures: dict[str, list[Node]], data: bytes) -> Capture:
     if label and "owner" in captures:
         name = f"{clean_name(_text(captures['owner'][0]))}.{name}"
     anchor = captures["body"][0] if "body" in captures else label or node
-    start, end = node.start_byte, node.end_byte
-    (first, column), (last, stop) = node.start_point, node.end_point
+    until = captures["until"][-1] if "until" in captures else node
+    start, end = node.start_byte, until.end_byte
+    (first, column), (last, stop) = node.start_point, until.end_point
     if last > first and not data[end - stop : end].strip():  # it ends with a newline, or the next indent
         last -= 1
     return Capture(
@@ -139,6 +142,8 @@ def clean_name(text: str) -> str:
     """
     if text.isidentifier():
         return text[:NAME_LIMIT]
+    if _SYMBOLIC.fullmatch(text):
+        return text.strip("()")[:NAME_LIMIT]
     operator = ""
     if match := _OPERATOR.search(text):
         text, operator = text[: match.start()], " ".join(match.group().partition("(")[0].split())

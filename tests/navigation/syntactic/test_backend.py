@@ -139,6 +139,16 @@ def test_relative_script_imports_are_files(tmp_path: Path) -> None:
         ("x.cs", "using System.Text;\n", [], ["import:csharp:System.Text"]),
         ("x.kt", "import a.b.C\n", [], ["import:kotlin:a.b.C"]),
         ("x.swift", "import Foundation\n", [], ["import:swift:Foundation"]),
+        ("x.hs", "module X where\nimport Data.Y (z)\n", ["src/Data/Y.hs"], ["src/Data/Y.hs"]),
+        ("src/x.zig", 'const y = @import("y.zig");\n', ["src/y.zig"], ["src/y.zig"]),
+        (
+            "lib/x.dart",
+            "import 'dart:io';\nexport 'src/y.dart';\n",
+            ["lib/src/y.dart"],
+            ["import:dart:'dart:io'", "lib/src/y.dart"],
+        ),
+        ("x.ex", "defmodule X do\n  alias A.B\nend\n", [], ["import:elixir:A.B"]),
+        ("x.tf", 'module "db" {\n  source = "./db"\n}\n', [], ["import:terraform:./db"]),
         ("x.sh", "source lib/y.sh\n", [], ["import:bash:lib/y.sh"]),
     ],
 )

@@ -35,7 +35,7 @@ from codenib.units.scan import Capture, scan
 if TYPE_CHECKING:
     from tree_sitter import Query
 
-VERSION = "1"
+VERSION = "2"
 STAGE = "facts by syntax"
 _EVERY = 50  # files between two reports
 _KINDS = {
@@ -47,7 +47,9 @@ _KINDS = {
     "concept": "type_alias", "delegate": "type_alias", "namespace": "namespace", "module": "module",
     "const": "constant", "static": "variable", "var": "variable", "val": "variable", "variable": "variable",
     "given": "variable", "table": "variable", "field": "field", "property": "property", "event": "property",
-    "macro": "macro",
+    "macro": "macro", "data": "struct", "newtype": "struct", "opaque": "struct", "instance": "class",
+    "mixin": "class", "getter": "property", "setter": "property", "view": "variable", "resource": "variable",
+    "output": "variable", "trigger": "function",
 }  # fmt: skip
 _TYPES = frozenset({"class", "struct", "interface", "trait", "enum"})
 _UNNAMED = frozenset({"closure", "shell"})

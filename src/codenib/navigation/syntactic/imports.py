@@ -97,6 +97,32 @@ QUERIES = {
 ((command name: (command_name) @how . argument: (word) @module) @statement
   (#any-of? @how "source" "."))
 """,
+    "elixir": """
+[(comment) (quoted_content) (charlist)] @skip
+((call target: (identifier) @how (arguments . (alias) @module)) @statement
+  (#any-of? @how "alias" "import" "use" "require"))
+""",
+    "haskell": """
+[(comment) (haddock) (string) (char) (pragma)] @skip
+(import module: (module) @module) @statement
+""",
+    "zig": """
+[(comment) (string_content) (multiline_string) (character)] @skip
+((builtin_function (builtin_identifier) @how (arguments (string (string_content) @module))) @statement
+  (#eq? @how "@import"))
+""",
+    "dart": """
+[(comment) (documentation_comment) (string_literal)] @skip
+(import_or_export (_ (_ (configurable_uri) @module))) @statement
+(import_or_export (_ (configurable_uri) @module)) @statement
+""",
+    "sql": "[(comment) (marginalia) (literal)] @skip",
+    "terraform": """
+[(comment) (template_literal)] @skip
+((block . (identifier) @how (body (attribute (identifier) @key
+    (expression (literal_value (string_lit (template_literal) @module))))) ) @statement
+  (#eq? @how "module") (#eq? @key "source"))
+""",
 }
 
 _SCRIPT_ENDINGS = (".ts", ".tsx", ".d.ts", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
@@ -132,6 +158,12 @@ class Imports:
                 return self._there(module.replace(".", "/"), ".lua", "/init.lua")
             case "java":
                 return self._java(module)
+            case "haskell":
+                return self._ending(module.replace(".", "/") + ".hs")
+            case "zig":
+                return self._there(_beside(path, module))
+            case "dart":
+                return self._there(_beside(path, module.strip("'\"")))
         return None
 
     def _there(self, base: str | None, *endings: str) -> str | None:

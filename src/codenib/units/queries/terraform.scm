@@ -1,0 +1,16 @@
+(config_file (body (block . (identifier) @_word
+  . (string_lit (template_literal) @owner) . (string_lit (template_literal) @name)
+  (#eq? @_word "resource")) @def.resource))
+(config_file (body (block . (identifier) @_word
+  . (string_lit (template_literal) @owner) . (string_lit (template_literal) @name)
+  (#eq? @_word "data")) @def.data))
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name)
+  (#eq? @_word "variable")) @def.variable))
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name)
+  (#eq? @_word "output")) @def.output))
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name)
+  (#eq? @_word "module")) @def.module))
+(config_file (body (block . (identifier) @_word . (string_lit (template_literal) @name)
+  (#eq? @_word "provider")) @def.provider))
+(config_file (body (block . (identifier) @name . (block_start)) @def.block))
+((block . (identifier) @_word (body (attribute . (identifier) @name) @entry.local)) (#eq? @_word "locals"))
