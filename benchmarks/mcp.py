@@ -156,7 +156,7 @@ def _ask(client: Client, root: Path, files: list[str], chance: random.Random, to
     if tool in ("definition", "references"):
         said, facts = client.call(tool, name=name, path=path, line=line)
         here = {"path": path, "line": line}
-        places = [{"path": each["path"], "line": each["line"]} for each in facts.get("places", [])]
+        places = [{"path": each["path"], "line": each["line"]} for each in facts.get("items", [])]
         partial = facts.get("truncated", False) or facts.get("completeness") == "unknown"  # names alone
         client.check(here in places or partial, f"{tool} {path}:{line} {name}")
         _check_lines(client, root, tool, places, name)
@@ -180,7 +180,7 @@ def _check_lines(client: Client, root: Path, tool: str, places: list[dict[str, A
 
 def _check_spans(client: Client, root: Path, facts: dict[str, Any]) -> None:
     """Each span exists, and its name is said by then: a stretch of a long class is below its name."""
-    for place in facts.get("places", []):
+    for place in facts.get("items", []):
         file = root / place["path"]
         lines = file.read_text(encoding="utf-8", errors="replace").split("\n") if file.exists() else []
         inside = lines[place["line"] - 1 : place["end_line"]] and lines[: place["end_line"]]
@@ -216,7 +216,7 @@ def _edit(client: Client, root: Path, kind: str, path: str, number: int) -> None
     text = file.read_text(encoding="utf-8", errors="replace") if file.exists() else ""
     if kind in ("rename", "delete"):
         _, facts = client.call("search", query=Path(path).stem.replace("_", " "), k=20)
-        gone = all(place["path"] != path for place in facts.get("places", []))
+        gone = all(place["path"] != path for place in facts.get("items", []))
         client.check(gone, f"{path} is gone and was found")
         _check_spans(client, root, facts)
         return
@@ -230,12 +230,12 @@ def _edit(client: Client, root: Path, kind: str, path: str, number: int) -> None
     made = f"def {name}(value):\n    return value\n"
     file.write_text(f"{made}\n\n{text}" if kind == "insert" else f"{text}\n\n{made}", encoding="utf-8")
     _, facts = client.call("search", query=name, k=3)
-    places = facts.get("places", [])
+    places = facts.get("items", [])
     right = any(place["path"] == path and place["symbol"] == name for place in places)
     client.check(right, f"search does not see {name} in {path}: {places}")
     _, facts = client.call("definition", name=name)
     line = 1 if kind == "insert" else (text + "\n\n").count("\n") + 1
-    client.check(facts.get("places", [{}])[0].get("line") == line, f"definition of {name} is not at {line}")
+    client.check(facts.get("items", [{}])[0].get("line") == line, f"definition of {name} is not at {line}")
 
 
 def _report(client: Client, root: Path) -> None:
