@@ -20,7 +20,6 @@ setup: ## a virtual environment with everything that `check` needs
 	python3 -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
-	$(BIN)/python -m pip install --quiet ./models/codenib-reranker
 
 tools: setup ## the engines and servers that some tests drive; needs Node, Go and cargo for theirs
 	npm install --prefix tools/js

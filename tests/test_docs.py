@@ -16,7 +16,7 @@ PAGES = sorted(
 )
 _QUOTED = re.compile(r"`([\w./{},-]+)`")
 _OURS = re.compile(
-    r"^(?:src/codenib/|tests/|docs/|benchmarks/|training/|models/)"
+    r"^(?:src/codenib/|tests/|docs/|benchmarks/|training/)"
     r"|^(?:core|snapshot|units|views|navigation|manifest|compiler|planner|serving|runtime|adapters|evals)/.*"
     r"(?:/|\.(?:py|md|json|scm|js|go|rs))$"
 )

@@ -15,7 +15,7 @@ from codenib.core.requests import SearchRequest
 from codenib.planner.plan import RERANK, make_plan, parse_budget
 from codenib.planner.signals import read_signals
 
-ALL = frozenset({"ranked:lexical", "ranked:semantic", "ranked:semantic:instant", "graph", "rerank:embedded"})
+ALL = frozenset({"ranked:lexical", "ranked:semantic", "ranked:semantic:instant", "graph"})
 ISSUE = "Session cookie is dropped\nWhen the app restarts the cookie is gone.\nExpected: it stays."
 QUESTION = "where are cookies signed"
 
@@ -95,29 +95,32 @@ def test_a_structural_question_goes_by_the_graph_where_it_is() -> None:
     assert plan("auto", ALL - {"graph"}, 10, asked).route is Route.HYBRID
 
 
-def test_the_reranker_reads_by_budget_and_only_where_it_is_installed() -> None:
-    assert plan("auto", ALL, 10, ISSUE, budget="fast").reranker is None
-    assert plan("auto", ALL, 10, ISSUE, budget="balanced").reranker is None
-    thorough = plan("auto", ALL, 10, ISSUE, budget="thorough")
-    assert (thorough.reranker, thorough.k_rerank) == ("embedded", RERANK)
-    without = plan("auto", ALL - {"rerank:embedded"}, 10, ISSUE, budget="thorough")
-    assert without.reranker is None
-    assert without.reason.endswith("no reranker is installed")
-    assert plan("auto", ALL, 10, ISSUE, budget="thorough", reranker="none").reranker is None
+def test_no_budget_adds_a_reranker() -> None:
+    for budget in ("fast", "balanced", "60000ms"):
+        assert plan("auto", ALL, 10, ISSUE, budget=budget).reranker is None
+    assert plan("auto", ALL, 10, ISSUE, reranker="none").reranker is None
 
 
-def test_a_reranker_that_was_named_is_used_whatever_the_budget() -> None:
-    chosen = plan("lexical", ALL, 10, budget="fast", reranker="onnx:folder", cut=50)
+def test_the_budget_that_was_removed_says_to_name_a_reranker() -> None:
+    with pytest.raises(InputError, match="thorough was removed") as caught:
+        plan("auto", ALL, 10, budget="thorough")
+    assert "--rerank" in caught.value.hint
+
+
+@pytest.mark.parametrize("budget", ["fast", "balanced", "200ms"])
+def test_a_reranker_that_was_named_is_used_whatever_the_budget(budget: str) -> None:
+    chosen = plan("lexical", ALL, 10, budget=budget, reranker="onnx:folder", cut=50)
     assert (chosen.reranker, chosen.k_rerank) == ("onnx:folder", 50)
+    assert plan("lexical", ALL, 10, budget=budget, reranker="onnx:folder").k_rerank == RERANK
 
 
 @pytest.mark.parametrize(
-    ("milliseconds", "route", "cut"),
-    [(5000, Route.HYBRID, 30), (1000, Route.HYBRID, 20), (30, Route.HYBRID, 0), (7, Route.LEXICAL, 0)],
+    ("milliseconds", "route", "fusion"),
+    [(30, Route.HYBRID, "learned"), (12, Route.HYBRID, "weighted"), (7, Route.LEXICAL, "")],
 )
-def test_a_millisecond_budget_takes_the_most_that_fits(milliseconds: int, route: Route, cut: int) -> None:
+def test_a_millisecond_budget_takes_the_most_that_fits(milliseconds: int, route: Route, fusion: str) -> None:
     chosen = plan("auto", ALL, 10, ISSUE, budget=f"{milliseconds}ms")
-    assert (chosen.route, chosen.k_rerank) == (route, cut)
+    assert (chosen.route, chosen.fusion) == (route, fusion)
     assert chosen.estimate_ms is not None
     assert chosen.estimate_ms <= milliseconds
 
@@ -125,7 +128,6 @@ def test_a_millisecond_budget_takes_the_most_that_fits(milliseconds: int, route:
 def test_measured_costs_take_the_place_of_assumed_ones() -> None:
     request, signals = SearchRequest(ISSUE, budget="100ms"), read_signals(ISSUE)
     assert make_plan(request, signals, ALL, {"learned": 400.0}).fusion == "weighted"
-    assert make_plan(request, signals, ALL, {"rerank:embedded": 1.0}).k_rerank == RERANK
 
 
 def test_a_budget_that_nothing_fits_takes_the_cheapest_and_says_so() -> None:
@@ -152,7 +154,7 @@ def test_only_the_structural_and_the_semantic_route_expand() -> None:
 @given(
     st.text(max_size=400),
     st.sampled_from(["auto", "lexical", "semantic", "hybrid", "structural"]),
-    st.sampled_from(["fast", "balanced", "thorough", "15ms", "2000"]),
+    st.sampled_from(["fast", "balanced", "15ms", "2000"]),
     st.sets(st.sampled_from(sorted(ALL))),
 )
 def test_every_request_gets_the_same_plan_twice_or_is_refused(

@@ -19,13 +19,13 @@ def test_a_measured_plan_is_not_called_assumed() -> None:
 
 
 def test_a_reranker_is_told_once_and_remarks_stay() -> None:
-    reason = "it was asked for; the first 30 read by the embedded reranker; the most that fits in 900 ms"
-    plan = Plan(Route.LEXICAL, 10, reason, reranker="embedded", k_rerank=30, estimate_ms=810.0)
+    reason = "it was asked for; the first 30 read by the qwen3-0.6b reranker; the most that fits in 900 ms"
+    plan = Plan(Route.LEXICAL, 10, reason, reranker="qwen3-0.6b", k_rerank=30, estimate_ms=810.0)
     assert told(plan) == (
-        "by words alone, because it was asked for; then let the embedded reranker read the first 30; "
+        "by words alone, because it was asked for; then let the qwen3-0.6b reranker read the first 30; "
         "the most that fits in 900 ms; expected 810 ms (assumed)"
     )
-    assert [step.operator for step in steps_of(plan, {})] == ["lexical", "rerank:embedded"]
+    assert [step.operator for step in steps_of(plan, {})] == ["lexical", "rerank:qwen3-0.6b"]
 
 
 def test_each_route_has_its_steps() -> None:

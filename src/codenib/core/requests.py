@@ -38,10 +38,9 @@ PUBLISHED = SnapshotRequest(refresh="never")
 class SearchRequest:
     """A ranked question: what to look for, and what must or must not be done for it.
 
-    `budget` is `fast`, `balanced`, `thorough` or a number of milliseconds. `reranker` names one (`none` for
-    none), which reads the first `cut` candidates; without, the embedded one is used where the budget allows
-    and it is installed. `expand` adds the graph's neighbours to a semantic route. Without `tests`, test code
-    ranks lower unless the question is about tests.
+    `budget` is `fast`, `balanced` or a number of milliseconds. `reranker` names one, which reads the first
+    `cut` candidates; without, or with `none`, nothing is read. `expand` adds the graph's neighbours to a
+    semantic route. Without `tests`, test code ranks lower unless the question is about tests.
     """
 
     query: str

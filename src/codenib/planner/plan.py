@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # its patterns take ten milliseconds to compile, and most com
     from codenib.planner.signals import Signals
 
 ROUTES = ("auto", *(route.value for route in Route))
-BUDGETS = ("fast", "balanced", "thorough")
+BUDGETS = ("fast", "balanced")
 FUSIONS = ("auto", "weighted", "rrf", "learned")
 
 _LEXICAL, _DENSE = ("lexical", "ranked:lexical"), ("dense", "ranked:semantic")
@@ -62,7 +62,7 @@ def make_plan(
 
 
 def parse_budget(budget: str) -> str:
-    """A budget as plans name it: `fast`, `balanced`, `thorough`, or milliseconds as `200` or `200ms`.
+    """A budget as plans name it: `fast`, `balanced`, or milliseconds as `200` or `200ms`.
 
     >>> parse_budget("200 ms")
     '200ms'
@@ -78,6 +78,11 @@ def _milliseconds(budget: str) -> float | None:
         value = float(budget.lower().removesuffix("ms"))
     except ValueError:
         value = 0.0
+    if budget == "thorough":
+        raise InputError(
+            "the budget thorough was removed: its reranker did not rank better than none",
+            hint="codenib search --rerank SPEC QUERY (docs/reranking.md names the specs)",
+        )
     if not value > 0 or value == float("inf"):
         raise InputError(
             f"unknown budget {budget!r}", hint=f"codenib search --budget {'|'.join(BUDGETS)}|200ms"
@@ -99,7 +104,7 @@ def _check(request: SearchRequest) -> None:
     if request.cut is not None and request.cut < 1:
         raise InputError(
             f"the cut before reranking must be at least 1, not {request.cut}",
-            hint="codenib search --rerank embedded --cut 30 QUERY",
+            hint="codenib search --rerank onnx:FOLDER --cut 30 QUERY",
         )
     if request.expand and request.route not in ("structural", "semantic"):
         raise InputError(
@@ -111,17 +116,14 @@ def _check(request: SearchRequest) -> None:
 def _choose(request: SearchRequest, signals: Signals, capabilities: Collection[str]) -> Plan:
     """The plan of a named budget."""
     plan = _routed(request, signals, capabilities)
-    reranker, cut = _reranking(request, capabilities)
-    if reranker is None:
-        lacking = (
-            request.budget == "thorough" and request.reranker is None and plan.route is not Route.STRUCTURAL
-        )
-        return replace(plan, reason=f"{plan.reason}; no reranker is installed") if lacking else plan
+    if request.reranker in (None, "none"):
+        return plan
+    cut = request.cut or RERANK
     return replace(
         plan,
         k_rerank=cut,
-        reranker=reranker,
-        reason=f"{plan.reason}; the first {cut} read by the {reranker} reranker",
+        reranker=request.reranker,
+        reason=f"{plan.reason}; the first {cut} read by the {request.reranker} reranker",
     )
 
 
@@ -165,33 +167,13 @@ def _fusion(request: SearchRequest, signals: Signals) -> str:
     return "weighted" if signals.is_question else "learned"
 
 
-def _reranking(request: SearchRequest, capabilities: Collection[str]) -> tuple[str | None, int]:
-    """Which reranker reads how many; none when nobody asked and the budget or the installation has none."""
-    if request.reranker == "none":
-        return None, 0
-    if request.reranker is not None:
-        return request.reranker, request.cut or RERANK
-    installed = "rerank:embedded" in capabilities and request.route != "structural"
-    if request.budget != "thorough" or not installed:
-        return None, 0
-    return "embedded", request.cut or RERANK
-
-
 def _by_cost(request: SearchRequest, signals: Signals, capabilities: Collection[str]) -> Iterator[Plan]:
-    """The plans that a millisecond budget chooses among, the most thorough first."""
-    full = _choose(replace(request, budget="thorough"), signals, capabilities)
-    named = replace(full, budget=request.budget)
-    if named.reranker and request.reranker is None:
-        reason = named.reason.partition("; the first")[0]
-        for cut in (named.k_rerank, 20, 10):
-            if cut <= named.k_rerank:
-                text = f"{reason}; the first {cut} read by the {named.reranker} reranker"
-                yield replace(named, k_rerank=cut, reason=text)
-        named = replace(named, reranker=None, k_rerank=0, reason=reason)
-    yield named
-    if request.route == "auto" and (named.route is not Route.LEXICAL or named.fusion):
-        if named.fusion == "learned" and named.route is Route.HYBRID and request.fusion == "auto":
-            yield replace(named, fusion="weighted", reason="a learned order costs more")
+    """The plans that a millisecond budget chooses among, the costliest first."""
+    full = _choose(request, signals, capabilities)
+    yield full
+    if request.route == "auto" and (full.route is not Route.LEXICAL or full.fusion):
+        if full.fusion == "learned" and full.route is Route.HYBRID and request.fusion == "auto":
+            yield replace(full, fusion="weighted", reason="a learned order costs more")
         yield Plan(Route.LEXICAL, request.k, "all else costs more", budget=request.budget)
 
 

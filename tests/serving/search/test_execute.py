@@ -8,10 +8,13 @@ from pathlib import Path
 import pytest
 from tests.gitrepo import GitRepo
 from tests.serving.navigation.test_navigator import Backends
+from tests.serving.search.rerankers.tiny import write_cross_encoder
 
 from codenib.core.answers import Route
 from codenib.core.errors import InputError, StateError
 from codenib.core.views import ViewKind
+from codenib.serving.search.rerankers.choose import open_reranker
+from codenib.serving.search.rerankers.documents import documents_of
 from codenib.serving.workspace import Workspace
 
 FILES = {
@@ -73,19 +76,20 @@ def test_a_wrong_reranker_fails_before_any_work(shop: GitRepo, spec: str) -> Non
         workspace.search("currency", reranker=spec, refresh="never")
 
 
-def test_our_own_reranker_reorders_the_first_and_leaves_files_alone(shop: GitRepo) -> None:
-    pytest.importorskip("codenib_reranker", reason="make setup installs models/codenib-reranker")
-    question = "the price of everything in another currency"
+def test_a_named_reranker_alone_orders_the_first_and_files_follow(shop: GitRepo, tmp_path: Path) -> None:
+    question, spec = "the price of everything in another currency", f"onnx:{write_cross_encoder(tmp_path)}"
     with Workspace(shop.path) as workspace:
         plain = workspace.search(question, tests="include")
-        read = workspace.search(question, tests="include", budget="thorough")
-        assert (read.plan.reranker, plain.plan.reranker) == ("embedded", None)
-        assert {item.symbol for item in read.items} == {item.symbol for item in plain.items}
-        assert [item.score for item in read.items] == sorted((i.score for i in read.items), reverse=True)
-        assert [item.score for item in read.items] != [item.score for item in plain.items]
-        assert workspace.searcher.costs.medians()["rerank:embedded"] > 0
-        files = [workspace.search(question, level="file", budget=b).items for b in ("fast", "thorough")]
-    assert files[0] == files[1]
+        read = workspace.search(question, tests="include", reranker=spec)
+        files = workspace.search(question, tests="include", reranker=spec, level="file")
+        texts = documents_of(plain.items, {item.path: workspace.read(item.path).text for item in plain.items})
+        reranker = open_reranker(spec)
+        assert reranker is not None
+        scores = reranker.scores(question, texts)
+        assert workspace.searcher.costs.medians()[f"rerank:{spec}"] > 0
+    order = sorted(range(len(texts)), key=lambda row: -scores[row])
+    assert [item.symbol for item in read.items] == [plain.items[row].symbol for row in order]
+    assert [item.path for item in files.items] == list(dict.fromkeys(item.path for item in read.items))
 
 
 def test_a_route_whose_view_cannot_be_is_refused_never_changed(shop: GitRepo) -> None:

@@ -51,7 +51,7 @@ _PLANNING = (
         default="balanced",
         show_default=True,
         metavar="NAME|MS",
-        help="fast, balanced, thorough, or milliseconds (200ms).",
+        help="fast, balanced, or milliseconds (200ms).",
     ),
     click.option(
         "--fusion", type=click.Choice(FUSIONS), default="auto", show_default=True, help="Of the hybrid route."
@@ -60,7 +60,7 @@ _PLANNING = (
         "--rerank",
         "reranker",
         metavar="SPEC",
-        help="A reranker: embedded, onnx:FOLDER, qwen3-0.6b, llm:MODEL, none.",
+        help="A reranker: onnx:FOLDER, qwen3-0.6b, llm:MODEL, none.",
     ),
     click.option("--cut", type=int, metavar="N", help="How many candidates the reranker reads."),
     click.option("--expand", is_flag=True, help="Add the graph's neighbours to the semantic route."),

@@ -23,10 +23,6 @@ if TYPE_CHECKING:
     from codenib.views.lexical.read import Scores
 
 _RRF_POOL = 200
-# How far reading a candidate moves it against where it was retrieved, in standard deviations of either. Our
-# own reranker is small: alone it ranks worse than what retrieved the candidates, together they are better
-# than both. Rerankers that the caller named decide alone, as in the paper.
-BLEND = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,46 +192,24 @@ def _reciprocal(execution: Execution) -> RankedEvidence:
 
 
 def _rerank(execution: Execution, reranker: Reranker) -> RankedEvidence:
-    """The first k′ units read by the reranker; files follow the units, but not those that our own one read.
-
-    Moving files by what our own reranker reads did not help: on every fourth development row it lost a point.
-    """
+    """The first k′ units in the reranker's order, as in the paper; files follow their units."""
     from codenib.serving.search.rerankers.documents import documents_of
     from codenib.serving.search.rerankers.operator import rerank
 
     plan, wanted = execution.plan, execution.wanted
-    embedded = plan.reranker == "embedded"
-    if wanted.level == "file" and embedded:
-        return _retrieve(execution)
     pool = replace(wanted, k=max(plan.k_rerank, wanted.k), level="unit")
     ranked = _retrieve(replace(execution, wanted=pool))
 
     def documents(head: Sequence[Evidence]) -> list[str]:
         paths = sorted({item.path for item in head})
         texts = dict(zip(paths, execution.pinned.texts(paths), strict=True))
-        return documents_of(head, texts, owners=not embedded)
+        return documents_of(head, texts)
 
-    head = ranked.items[: plan.k_rerank]
-    with execution.costs.timed(f"rerank:{plan.reranker}", per=len(head)):
+    read = min(plan.k_rerank, len(ranked.items))
+    with execution.costs.timed(f"rerank:{plan.reranker}", per=read):
         reread = rerank(wanted.query, ranked.items, reranker, plan.k_rerank, documents)
-    order = list(reread.items)
-    if embedded:
-        read = dict(zip(map(_key, reread.items), reread.scores, strict=False))
-        lowest = min(reread.scores, default=0.0)
-        standing = _standardized([read.get(_key(item), lowest) for item in head])
-        both = _standardized([item.score for item in head]) + BLEND * standing
-        by_both = sorted(range(len(head)), key=lambda row: -float(both[row]))
-        order[: plan.k_rerank] = [replace(head[row], score=round(float(both[row]), 6)) for row in by_both]
-    return _limit(execution, order, ranked.total, scored=embedded)
+    return _limit(execution, reread.items, ranked.total, scored=False)
 
 
 def _key(item: Evidence) -> tuple[str, int]:
     return item.path, item.start_line
-
-
-def _standardized(values: Sequence[float]) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-    """Values as distances from their mean, in standard deviations."""
-    spread = float(np.std(values)) if len(values) else 0.0
-    if not spread:
-        return np.zeros(len(values))
-    return (np.asarray(values) - float(np.mean(values))) / spread

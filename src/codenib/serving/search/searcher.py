@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -31,7 +30,6 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
 
 #: What an answer by words gains from: vectors always, the history where the order is learned.
 _HELPFUL = (ViewKind.DENSE, ViewKind.HISTORY)
-RERANKER_PACKAGES = ("codenib_reranker", "onnxruntime", "tokenizers")
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +148,7 @@ class Searcher:
         from codenib.planner.signals import read_signals
 
         signals = read_signals(request.query)
-        return signals, make_plan(request, signals, _capabilities(pinned), self.costs.medians())
+        return signals, make_plan(request, signals, pinned.manifest.capabilities, self.costs.medians())
 
     def _missing_views(
         self, request: SearchRequest, plan: Plan, pinned: PinnedSnapshot
@@ -214,11 +212,3 @@ def _why(kind: ViewKind, record: ViewRecord | None, asked: SnapshotRequest) -> s
     if not is_allowed():
         return f"{less}: {name} {are} not built yet; codenib index builds all"
     return f"{less}: {name} {are} being built; codenib index waits for that"
-
-
-def _capabilities(pinned: PinnedSnapshot) -> set[str]:
-    """What the manifest can do, and whether our own reranker is installed."""
-    capabilities = set(pinned.manifest.capabilities)
-    if all(importlib.util.find_spec(name) is not None for name in RERANKER_PACKAGES):
-        capabilities.add("rerank:embedded")
-    return capabilities

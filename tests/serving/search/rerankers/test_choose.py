@@ -67,7 +67,8 @@ def test_an_export_beside_other_weights_opens_only_when_asked_for(tmp_path: Path
 @pytest.mark.parametrize(
     ("spec", "said", "hint"),
     [
-        ("", "unknown reranker", "embedded"),
+        ("", "unknown reranker", "onnx:FOLDER"),
+        ("embedded", "unknown reranker: embedded", "onnx:FOLDER"),
         ("qwen", "unknown reranker: qwen", "qwen3-0.6b"),
         ("/no/such/folder", "no such folder: /no/such/folder", "ls /no/such"),
         ("onnx:/no/such/folder", "no such folder", "ls /no/such"),

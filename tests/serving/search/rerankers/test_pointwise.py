@@ -65,4 +65,4 @@ def test_a_document_too_large_by_itself_has_no_score_and_the_others_do() -> None
 def test_a_model_for_which_everything_is_too_large_is_an_error() -> None:
     with pytest.raises(ProviderError, match="out of memory on every document") as caught:
         PointwiseReranker(SmallMemory(1), IDENTITY, 8).scores("q", ["aa", "bb"])
-    assert "embedded" in caught.value.hint
+    assert "smaller model" in caught.value.hint

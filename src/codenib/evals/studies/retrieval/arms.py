@@ -56,7 +56,6 @@ ARMS = (
     Arm("hybrid-files", (_LEXICAL, _DENSE), route="hybrid", level="file"),
     Arm("fast", (_LEXICAL, _DENSE), budget="fast"),
     Arm("balanced", (_LEXICAL, _DENSE), budget="balanced"),
-    Arm("thorough", (_LEXICAL, _DENSE), budget="thorough"),
     Arm("balanced-files", (_LEXICAL, _DENSE), level="file", default=False),
     # Language engines take minutes per commit, so the graph is asked for by name.
     Arm("structural", (_LEXICAL, _DENSE, _GRAPH), route="structural", default=False),

@@ -1,7 +1,6 @@
 """A spec in, an open reranker out.
 
 none                      no reranker
-embedded                  our own small model, a package of its own
 qwen3-0.6b                a reranker of the paper by its short name (also -4b, -8b), from the Hub or its cache
 qwen3-0.6b:FOLDER         the same from a local folder
 onnx:FOLDER               any cross-encoder with tokenizer.json and model.onnx
@@ -22,8 +21,7 @@ from codenib.core.protocols import Reranker
 from codenib.views.dense.embedders.known import KNOWN_RERANKERS, find_reranker
 
 NONE = "none"
-EMBEDDED = "embedded"
-Kind = Literal["none", "embedded", "known", "onnx", "llm", "transformers"]
+Kind = Literal["none", "known", "onnx", "llm", "transformers"]
 TORCH_WEIGHTS = ("*.safetensors", "pytorch_model*.bin")
 
 
@@ -44,8 +42,6 @@ def parse_reranker(spec: str) -> RerankerSpec:
     """
     if spec == NONE:
         return RerankerSpec("none")
-    if spec == EMBEDDED:
-        return RerankerSpec("embedded")
     kind, separator, rest = spec.partition(":")
     if kind in ("onnx", "llm", "st") and separator:
         return _parse_kind(kind, rest)
@@ -65,10 +61,6 @@ def open_reranker(spec: str) -> Reranker | None:
     named = parse_reranker(spec)
     if named.kind == "none":
         return None
-    if named.kind == "embedded":
-        from codenib.serving.search.rerankers.embedded import open_embedded
-
-        return open_embedded()
     if named.kind == "onnx":
         from codenib.serving.search.rerankers.onnx import open_onnx_reranker
 
@@ -126,5 +118,5 @@ def _unknown(spec: str) -> InputError:
     names = ", ".join(known.name.replace("reranker-", "") for known in KNOWN_RERANKERS)
     return InputError(
         f"unknown reranker: {spec or '(empty)'}",
-        hint=f"choose {NONE}, {EMBEDDED}, {names}, onnx:FOLDER, llm:MODEL, ORG/NAME or a folder",
+        hint=f"choose {NONE}, {names}, onnx:FOLDER, llm:MODEL, ORG/NAME or a folder",
     )

@@ -42,15 +42,14 @@ def documents_of(
     evidence: Sequence[Evidence],
     texts: Mapping[str, str],
     *,
-    owners: bool = True,
     characters: int = DOCUMENT_CHARACTERS,
 ) -> list[str]:
-    """The document of each result, cut out of the text of its file; without `owners`, without class lines."""
+    """The document of each result, cut out of the text of its file."""
     lines = {path: text.split("\n") for path, text in texts.items()}
-    return [_document(item, lines[item.path], owners, characters) for item in evidence]
+    return [_document(item, lines[item.path], characters) for item in evidence]
 
 
-def _document(item: Evidence, lines: Sequence[str], owners: bool, characters: int) -> str:
+def _document(item: Evidence, lines: Sequence[str], characters: int) -> str:
     span = Span(item.path, item.start_line, item.end_line)
     text = "\n".join(lines[item.start_line - 1 : item.end_line])
     unit = SourceUnit(
@@ -61,5 +60,4 @@ def _document(item: Evidence, lines: Sequence[str], owners: bool, characters: in
         symbol=item.symbol,
         text=text,
     )
-    owner = enclosing(lines, item.start_line, item.symbol) if owners else ""
-    return document_of(unit, owner, characters=characters)
+    return document_of(unit, enclosing(lines, item.start_line, item.symbol), characters=characters)

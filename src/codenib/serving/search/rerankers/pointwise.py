@@ -62,6 +62,6 @@ class PointwiseReranker:
         if scores and all(math.isnan(value) for value in scores.values()):
             raise ProviderError(
                 f"{self.identity.model} runs out of memory on every document",
-                hint="choose a smaller model, or our own: embedded",
+                hint="choose a smaller model, for example qwen3-0.6b or an onnx:FOLDER",
             )
         return [scores[pair] for pair in pairs]

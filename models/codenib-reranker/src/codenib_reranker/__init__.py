@@ -1,1 +1,0 @@
-"""The files of CodeNib's small reranker: model.onnx, tokenizer.json, config.json. No code."""
