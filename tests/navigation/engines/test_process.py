@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -70,3 +71,25 @@ def test_a_program_that_is_not_there_is_an_error_with_its_hint(tmp_path: Path) -
     with pytest.raises(ProviderError, match="ghost cannot be started") as caught:
         ChildProcess(Program("ghost", (str(tmp_path / "ghost"),), "codenib tools"))
     assert caught.value.hint == "codenib tools"
+
+
+KILLED = """
+import os, sys, signal
+from codenib.navigation.engines.process import ChildProcess, Program
+inner = f"import time; file = open({sys.argv[1]!r}, 'w'); print('here', flush=True); time.sleep(600)"
+script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {inner!r}])"
+child = ChildProcess(Program("engine", (sys.executable, "-c", script), ""))
+ended = ChildProcess(Program("engine", ("true",), ""))
+ended.close()
+child.stdout.readline()
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def test_a_parent_that_is_killed_takes_its_engines_with_it(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(pipe)]) as parent:
+        with pipe.open("rb") as reader:  # once what the engine started has opened it
+            assert reader.read() == b""  # until that has ended
+        assert parent.wait() == -9

@@ -66,9 +66,10 @@ def _command(name: str, module: str, about: str) -> LazyCommand:
     invoke_without_command=True,
 )
 @click.option("-C", "repository", metavar="PATH", default=".", help="The repository (default: this folder).")
+@click.option("--here", is_flag=True, help="Index this folder even if it is a home, `/` or no repository.")
 @click.version_option(__version__, message="codenib %(version)s")
 @click.pass_context
-def cli(context: click.Context, repository: str) -> None:
+def cli(context: click.Context, repository: str, here: bool) -> None:
     """Repository context for coding agents: ranked, source-linked, always fresh.
 
     \b

@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import click
 import msgspec
+from click.core import ParameterSource
 
+from codenib.serving.place import check_place
 from codenib.serving.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -117,10 +119,21 @@ def pace(done: int, total: int, seconds: float) -> str:
     return f" ({rate:,.0f}/s{left})"
 
 
+def project(repository: str, *, named: bool = False) -> str:
+    """The path of a repository, when indexing it can be meant; `named` says that somebody wrote it."""
+    context = click.get_current_context(silent=True)
+    top = context.find_root() if context is not None else None
+    if top is not None and not top.params.get("here"):
+        written = top.get_parameter_source("repository") is ParameterSource.COMMANDLINE
+        check_place(repository, named=named or written)
+    return repository
+
+
 @contextmanager
 def opened(repository: str, *, quiet: bool) -> Iterator[tuple[Workspace, ProgressDisplay]]:
     """The workspace that a command works on, with its progress shown."""
-    with ProgressDisplay(quiet=quiet) as progress, Workspace(repository, progress=progress) as workspace:
+    place = project(repository)
+    with ProgressDisplay(quiet=quiet) as progress, Workspace(place, progress=progress) as workspace:
         yield workspace, progress
 
 

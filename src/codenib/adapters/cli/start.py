@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from codenib.adapters.cli.output import project
 from codenib.core.errors import CodenibError
 from codenib.serving.snapshots.status import StatusReport
 from codenib.serving.workspace import Workspace
@@ -15,7 +16,7 @@ def print_start(repository: str) -> None:
     """A short start for people, on standard output."""
     click.echo("codenib: repository context for coding agents, always fresh\n")
     try:
-        with Workspace(repository) as workspace:
+        with Workspace(project(repository)) as workspace:
             report = workspace.status()
     except CodenibError as error:
         click.echo(f"  {error.message}")

@@ -1,7 +1,7 @@
 """A program in, its running child process out, which is ended whatever happens to the caller.
 
 Every child leads a process group of its own, so that all that it starts (`go list`, cargo, a compiler) ends
-with it: when its owner closes it, when nobody refers to it any more, and when this interpreter exits.
+with it: when its owner closes it, when nobody refers to it, and when this interpreter ends or is killed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from codenib.core.errors import ProviderError
+from codenib.navigation.engines.guardian import GUARDIAN
 
 _END_S = 2.0
 _TAIL_LINES = 12
@@ -125,7 +126,7 @@ class ChildProcess:
 def start(program: Program, errors: int) -> subprocess.Popen[bytes]:
     """Start a program in a process group of its own; `errors` says where its standard error goes."""
     try:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             program.command,
             cwd=program.folder,
             env={**os.environ, **program.environment},
@@ -136,12 +137,15 @@ def start(program: Program, errors: int) -> subprocess.Popen[bytes]:
         )
     except OSError as error:
         raise ProviderError(f"{program.name} cannot be started: {error}", hint=program.hint) from error
+    GUARDIAN.watch(process.pid)
+    return process
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
     """End the whole process group, before the leader is waited for: until then its number is not reused."""
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
+    GUARDIAN.release(process.pid)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_END_S)
 

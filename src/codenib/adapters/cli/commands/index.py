@@ -9,7 +9,7 @@ import click
 
 from codenib.adapters.cli.explain import print_update
 from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
-from codenib.adapters.cli.output import human_size, opened, print_json
+from codenib.adapters.cli.output import human_size, opened, print_json, project
 from codenib.adapters.envelopes.upkeep import (
     audit_reply,
     collect_reply,
@@ -120,7 +120,7 @@ def _report(
 def status(repository: str, json_output: bool) -> None:
     """Show which views exist, for which snapshot, how fresh, how large and how long they took."""
     started = time.perf_counter()
-    with Workspace(repository) as workspace:
+    with Workspace(project(repository)) as workspace:
         report = workspace.status()
     if json_output:
         print_json(status_reply(report, time.perf_counter() - started))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from codenib.adapters.cli.options import as_json
-from codenib.adapters.cli.output import print_json, say
+from codenib.adapters.cli.output import print_json, project, say
 from codenib.adapters.envelopes.envelope import Envelope, utc, whole
 from codenib.adapters.envelopes.upkeep import TokenItem
 from codenib.core.errors import InputError
@@ -43,7 +43,8 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool) -> None
     from codenib.adapters.mcp.server_context import ServerContext
     from codenib.adapters.mcp.transport.stdio import serve_stdio
 
-    serve_stdio(ServerContext(path or repository), all_tools=tools == "all", structured=structured)
+    place = project(path, named=True) if path else project(repository)
+    serve_stdio(ServerContext(place), all_tools=tools == "all", structured=structured)
 
 
 @click.command()
@@ -80,7 +81,8 @@ def serve(
     tokens = None if no_auth else AccessTokens()
     if tokens is not None and not tokens.rows():
         raise InputError("there is no token yet", hint="codenib token create NAME --repo .")
-    contexts = [ServerContext(path) for path in dict.fromkeys((repository, *repositories))]
+    places = (project(repository), *(project(path, named=True) for path in repositories))
+    contexts = [ServerContext(path) for path in dict.fromkeys(places)]
     settings = Settings(
         host=host, port=port, hosts=hosts, origins=origins, all_tools=tools == "all", structured=structured
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from codenib.adapters.cli.options import as_json
-from codenib.adapters.cli.output import print_json, say
+from codenib.adapters.cli.output import print_json, project, say
 from codenib.adapters.envelopes.upkeep import audit_reply, update_reply
 from codenib.core.updates import Outcome
 from codenib.serving.snapshots.maintenance import AuditReport
@@ -20,7 +20,7 @@ from codenib.serving.workspace import Workspace
 @click.pass_obj
 def watch(repository: str, once: bool, json_output: bool) -> None:
     """Update the views whenever files change, until interrupted. Other commands may run beside it."""
-    with Workspace(repository) as workspace:
+    with Workspace(project(repository)) as workspace:
 
         def report(outcome: Outcome) -> None:
             if json_output:

@@ -7,13 +7,15 @@ import subprocess
 import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Literal
 
 import msgspec
 
 from codenib.adapters.mcp.clients.configure import has_server
 from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient
-from codenib.core.errors import CodenibError
+from codenib.core.errors import CodenibError, InputError
 from codenib.serving.doctor import Check
+from codenib.serving.place import check_place
 
 _HELLO = {
     "jsonrpc": "2.0",
@@ -41,6 +43,13 @@ def _server(repository: str) -> Check:
         sdk = f"mcp {version('mcp')}"
     except PackageNotFoundError:
         return Check("mcp", "broken", "the package mcp is missing", "pip install --force-reinstall codenib")
+    try:
+        check_place(repository, named=True)
+    except InputError as error:
+        state: Literal["missing", "broken"] = "missing" if Path(repository).is_dir() else "broken"
+        return Check(
+            "mcp", state, f"the server was not started: {error.message}", "codenib -C PROJECT doctor"
+        )
     lines = b"".join(msgspec.json.encode(each) + b"\n" for each in (_HELLO, _READY, _LIST, _PING))
     with subprocess.Popen(
         [sys.executable, "-P", "-m", "codenib", "-C", repository, "mcp"],
