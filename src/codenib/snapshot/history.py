@@ -7,7 +7,10 @@ decide them: a commit always gives the same values.
 from __future__ import annotations
 
 import hashlib
+import os
+from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
@@ -22,6 +25,8 @@ from codenib.snapshot.repository import Repository
 
 # A batch bounds the memory: Django's 20,000 newest commits are 165 MB of patches.
 _BATCH = 256
+# Git processes beside each other: nine tenths of the time is theirs, for reading and comparing blobs.
+_AT_ONCE = min(os.cpu_count() or 1, 4)
 _FORMAT = "--format=%x00%x00%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"
 # Exact renames are always found; the limit bounds the pairs that are compared line by line in huge commits.
 _DIFF = (
@@ -79,13 +84,26 @@ class CommitLog:
         A commit whose objects git does not have, as in a partial clone, is `lacking`; nothing is fetched.
         """
         shallow = self._shallow()
-        for start in range(0, len(ids), _BATCH):
-            batch = ids[start : start + _BATCH]
-            try:
-                yield from self._read_batch(batch, shallow)
-            except ProviderError:
-                with self._alone() as alone:
-                    yield from alone._read_present(batch, shallow)
+        batches = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
+        if len(batches) < 2:
+            for batch in batches:
+                yield from self._read_some(batch, shallow)
+            return
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            reading: deque[Future[list[Commit]]] = deque()
+            for batch in batches:
+                reading.append(pool.submit(self._read_some, batch, shallow))
+                if len(reading) > 2 * _AT_ONCE:
+                    yield from reading.popleft().result()
+            while reading:
+                yield from reading.popleft().result()
+
+    def _read_some(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
+        try:
+            return self._read_batch(ids, shallow)
+        except ProviderError:
+            with self._alone() as alone:
+                return list(alone._read_present(ids, shallow))
 
     def _read_batch(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
         commits = self._parsed(ids, _PLAIN, shallow)
