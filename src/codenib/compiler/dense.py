@@ -34,6 +34,10 @@ _RATE = 5_000.0
 
 def open_named(spec: str) -> Embedder:
     """The embedder of a spec, by the rules of the product."""
+    if spec == "static":  # the common one, without the libraries of the others
+        from codenib.views.dense.embedders.static import open_static
+
+        return open_static()
     from codenib.views.dense.embedders.choose import open_embedder
 
     return open_embedder(spec)

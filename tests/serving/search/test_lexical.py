@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
 
 from codenib.core.views import ViewKind
-from codenib.serving.search.lexical import FRONT, places_in_file
+from codenib.serving.search.lexical import FRONT, SPREAD, places_in_file, spread_values
 from codenib.serving.workspace import Workspace
 
 
@@ -32,6 +32,18 @@ def test_places_count_from_zero_in_each_file_and_follow_the_values(rows: list[tu
         assert sorted(places[mine].tolist()) == list(range(len(mine)))
         by_place = values[mine][np.argsort(places[mine])]
         assert all(left >= right for left, right in pairwise(by_place))
+
+
+@pytest.mark.parametrize("files", [1, 3, 40, 4000], ids=lambda files: f"{files} files")
+def test_the_best_spread_values_are_those_of_a_whole_sort(files: int) -> None:
+    chance = np.random.default_rng(files)
+    owners = np.sort(chance.integers(0, files, 5000))
+    raw = np.round(chance.exponential(size=5000), 2)  # with ties
+    whole = raw * SPREAD ** places_in_file(owners, raw)
+    few = spread_values(owners, raw, SPREAD, 10)
+    best = np.partition(whole, -10)[-10]
+    assert np.array_equal(np.flatnonzero(few >= best), np.flatnonzero(whole >= best))
+    assert np.array_equal(few[few >= best], whole[whole >= best])
 
 
 @pytest.mark.parametrize("route", ["lexical", "semantic", "hybrid"])

@@ -56,6 +56,8 @@ SPREAD = 0.85
 # at 0.25 and 0.35, .863 at 0.5; functions .868 whatever it is, their files .977 at 0, .975 at 0.25.
 NAMED_FILE = 0.25
 
+_HIGHEST = 1000  # units of which places are sorted: of Django's 28,000, 0.3 ms instead of 6
+
 Array = NDArray[Any]
 
 
@@ -124,13 +126,30 @@ def rank(
 
 def _spread_out(view: LexicalView, chosen: Array, values: Array, k: int) -> Ranking:
     """The best `k` units, where further units of a file count less, most of all for the first places."""
-    places = places_in_file(view.file_of[chosen], values)
-    front = _best(view, chosen, values * FRONT_SPREAD**places, "unit", min(k, FRONT))
-    behind = _best(view, chosen, values * SPREAD**places, "unit", k)
+    files, first = view.file_of[chosen], min(k, FRONT)
+    front = _best(view, chosen, spread_values(files, values, FRONT_SPREAD, first), "unit", first)
+    behind = _best(view, chosen, spread_values(files, values, SPREAD, k), "unit", k)
     numbers = tuple(dict.fromkeys((*front.numbers, *behind.numbers)))[:k]
     own = values[np.searchsorted(chosen, numbers)] if numbers else values[:0]
     scores = tuple(np.minimum.accumulate(own).tolist())  # one that was put behind others scores no higher
     return Ranking(numbers, scores, behind.total, _further(view, numbers, chosen, values))
+
+
+def spread_values(files: Array, raw: Array, share: float, k: int) -> Array:
+    """The values when each further unit of a file counts only a share; exact for the first `k` of them.
+
+    A unit's place is among those with higher values, so the highest alone tell each other's: most of a large
+    repository need not be sorted, unless the `k`-th of these has fallen below the rest.
+    """
+    if len(raw) > 2 * _HIGHEST:
+        edge = np.partition(raw, -_HIGHEST)[-_HIGHEST]
+        high = np.flatnonzero(raw >= edge)
+        values = np.zeros_like(raw)
+        values[high] = raw[high] * share ** places_in_file(files[high], raw[high])
+        if 0 < k <= len(high) and np.partition(values[high], -k)[-k] >= edge:
+            return values
+    spread: Array = raw * share ** places_in_file(files, raw)
+    return spread
 
 
 def places_in_file(files: Array, values: Array) -> Array:

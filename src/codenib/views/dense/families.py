@@ -25,8 +25,6 @@ EF_SEARCH = 64
 PROBED = 0.1  # of all lists
 LEAST_PROBED = 16  # 10% of a small index is two lists: neighbour recall .69 on 857 documents
 _POINTS_PER_LIST = 39
-# Below this faiss's kernels treat the last rows unlike the others: a score would depend on the row's place.
-_SMALL = 16
 
 Floats = NDArray[np.float32]
 Mask = NDArray[np.bool_]
@@ -45,17 +43,13 @@ def probes_of(lists: int, share: float | None = None) -> int:
 
 
 def inner_products(vectors: Floats, query: Floats) -> Floats:
-    """The score of each row, as `IndexFlatIP` computes it; it depends on that row alone."""
-    count, dimension = vectors.shape
-    query = np.ascontiguousarray(query, np.float32)
-    if dimension < _SMALL:
-        return np.asarray((vectors * query).sum(axis=1), np.float32)
-    out = np.empty(count, np.float32)
-    if count:
-        faiss = _faiss()
-        pointers = (faiss.swig_ptr(each) for each in (out, query, vectors))
-        faiss.fvec_inner_products_ny(*pointers, dimension, count)
-    return out
+    """The score of each row; it depends on that row alone.
+
+    Faiss needs 2.2 ms for 59,000 rows of 256, this 3.2: loading faiss for one question takes 20. A product of
+    matrices is not used: it sums a row in another order at another place.
+    """
+    scores: Floats = np.einsum("ij,j->i", vectors, np.ascontiguousarray(query, np.float32), optimize=False)
+    return scores
 
 
 def write_index(family: Family, vectors: Floats, path: Path) -> None:
