@@ -96,7 +96,7 @@ def test_locations_are_held_against_the_snapshot(contexts: Contexts) -> None:
         Span("shop/cart.py", 2, 4),
     ]
     assert [line.partition(": ")[2] for line in located.unusable] == [
-        "shop/gone.py is not a file of this snapshot",
+        "shop/gone.py is not a file of this snapshot; near: shop/order.py",
         "the file has 5 lines, not 90",
         "neither lines nor a symbol are given",
         "no missing in the file",

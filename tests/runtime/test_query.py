@@ -28,7 +28,7 @@ def ask(**options: Any) -> AgentResult:
 
 def indexed(repository: GitRepo) -> RepoManifest:
     with codenib.open(repository.path) as workspace:
-        return workspace.index().manifest
+        return workspace.index([ViewKind.LEXICAL, ViewKind.TRIGRAM]).manifest
 
 
 def manifests(repository: GitRepo) -> list[Path]:

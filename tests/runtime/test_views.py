@@ -13,8 +13,8 @@ from codenib.runtime.views import load_views
 
 def test_a_view_that_is_not_there_aborts_the_loading(shop: GitRepo) -> None:
     manifest = compile_views(shop.path, set())
-    with pytest.raises(StateError, match="the dense view was not built"):
-        load_views(manifest, [ViewKind.LEXICAL, ViewKind.DENSE])
+    with pytest.raises(StateError, match="the graph view was not built"):
+        load_views(manifest, [ViewKind.LEXICAL, ViewKind.GRAPH])
 
 
 def test_ten_functions_are_found_behind_many_sections_that_rank_above_them(shop: GitRepo) -> None:

@@ -25,7 +25,7 @@ views_option = click.option(
     "--views",
     metavar="NAMES",
     default=None,
-    help="Views, with commas: lexical, trigram (both by default), zoekt, dense, graph, history.",
+    help="Views, with commas: lexical, trigram, dense, history (these by default), zoekt, graph.",
 )
 
 
