@@ -34,13 +34,13 @@ def corpus(git_dir: str) -> tuple[list[str], list[tuple[str, int]]]:
     files = [(path, meta.split()[2]) for meta, path in entries if path.endswith(".py") and not marks_of(path)]
     documents: list[str] = []
     pairs: list[tuple[str, int]] = []
-    with GitBlobs(git_dir) as blobs:
-        for (path, _), data in zip(files, blobs.read([digest for _, digest in files]), strict=True):
-            for function in functions(path, data or b""):
-                pair = doc_pair(function)
-                if pair and _worth(pair[0]):
-                    pairs.append((pair[0], len(documents)))
-                documents.append(function.document(pair[1] if pair else frozenset()))
+    blobs = GitBlobs(git_dir)
+    for (path, _), data in zip(files, blobs.read([digest for _, digest in files]), strict=True):
+        for function in functions(path, data or b""):
+            pair = doc_pair(function)
+            if pair and _worth(pair[0]):
+                pairs.append((pair[0], len(documents)))
+            documents.append(function.document(pair[1] if pair else frozenset()))
     return documents, pairs
 
 

@@ -263,10 +263,10 @@ def main(git_dir: str, target: str, skip: int = 0) -> None:
     """Mine everything; with `skip`, only the history before that many commits."""
     rng = random.Random(git_dir.rsplit("/", 2)[-2])
     out = Output()
-    with GitBlobs(git_dir) as blobs:
-        if not skip:
-            mine_head(git_dir, blobs, out, rng)
-        mine_history(git_dir, blobs, out, skip)
+    blobs = GitBlobs(git_dir)
+    if not skip:
+        mine_head(git_dir, blobs, out, rng)
+    mine_history(git_dir, blobs, out, skip)
     with gzip.open(target, "wt", encoding="utf-8", compresslevel=4) as stream:
         stream.write("\n".join(out.lines) + "\n")
     print(Path(git_dir).parent.name, len(out.documents), out.counts, flush=True)

@@ -1,15 +1,18 @@
 """Train the ranking model: `python -m training.ranking MIRROR ROWS... --out FOLDER`. Needs scipy.
 
 MIRROR is a folder of bare clones (OWNER+NAME/repo). ROWS are files of rows {repo, base_commit, query, gold_files,
-gold_blocks}: the development rows, and what training/ranking_rows.py mined, whose repository is the file's name.
-Each snapshot is compiled (lexical, dense, history), each row becomes the features that serving computes, and two
-weighted sums are fitted: of files, then of units with the first one's scores among their features.
+gold_blocks}: `localize-dev.jsonl`, `localize-train.jsonl`, and what training/ranking_rows.py mined, whose repository is
+the file's name. A row's `snapshot` may name an older commit that it shares with others; its functions are then looked
+up there by path and name. Each snapshot is compiled (lexical, dense), each row becomes the features that serving
+computes, and two weighted sums are fitted: of files, then of units with the first one's scores among their features.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import re
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,10 +26,14 @@ from codenib.planner.signals import read_signals
 from codenib.serving.search.evidence import Retrieval
 from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS
 from codenib.serving.search.learned.gather import gather_features
+from codenib.serving.search.names import unit_names
 from codenib.serving.workspace import Workspace
+from codenib.views.lexical.read import LexicalView
 
 STRENGTH = 0.01  # of the penalty on weights
-DEVELOPMENT = 5.0  # what a real issue counts against a commit's message
+# What a row counts: real issues of the development rows, those of the training rows, messages of commits. The sum
+# over a repository grows with the root of its rows, or Django would decide alone.
+WORTH = {"development": 3.0, "training": 1.5, "mined": 1.0}
 FOLDS = 6
 
 
@@ -35,7 +42,7 @@ class Row:
     """The features and labels of one query, and the numbers that its recall is computed from."""
 
     repository: str
-    issue: bool
+    kind: str  # a key of WORTH
     files: np.ndarray
     file_rows: np.ndarray
     units: np.ndarray
@@ -68,13 +75,14 @@ def read_rows(mirror: Path, paths: list[Path]) -> Iterator[Row]:
         for line in sorted(lines, key=lambda each: (each.get("repo", ""), each["base_commit"])):
             name = line.get("repo", path.stem).lower().replace("/", "+")
             if name in clones:
-                yield features_of(clones[name] / "repo", name, line)
+                kind = "mined" if "id" not in line else "training" if "train" in path.stem else "development"
+                yield features_of(clones[name] / "repo", name, kind, line)
 
 
-def features_of(clone: Path, name: str, line: dict) -> Row:
-    commit = line["base_commit"]
+def features_of(clone: Path, name: str, kind: str, line: dict) -> Row:
+    commit = line.get("snapshot", line["base_commit"])
     with Workspace(clone) as workspace:
-        workspace.index([ViewKind.LEXICAL, ViewKind.DENSE, ViewKind.HISTORY], at=commit)
+        workspace.index([ViewKind.LEXICAL, ViewKind.DENSE], at=commit)
         pinned = workspace.snapshots.pin(ViewKind.LEXICAL, SnapshotRequest(commit))[0]
         embedder = workspace._compiler.dense.embedder_of(pinned.manifest.views[ViewKind.DENSE].fields)
         wanted = Retrieval(line["query"], k=0)
@@ -84,18 +92,18 @@ def features_of(clone: Path, name: str, line: dict) -> Row:
         numbers = {
             path: number for number, path in enumerate(view.paths) if view.live[view.file_of == number].any()
         }
+        names = unit_names(pinned)
         gold = [
-            np.flatnonzero(
-                (view.file_of == numbers.get(block["path"], -1))
-                & view.live
-                & (view.starts <= block["end_line"])
-                & (view.ends >= block["start_line"])
+            in_file(view, numbers.get(block["path"], -1), block)
+            if commit == line["base_commit"]
+            else np.array(
+                [u for u in names.units(leaf(block)) if view.paths[view.file_of[u]] == block["path"]]
             )
             for block in line["gold_blocks"]
         ]
         return Row(
             name,
-            "id" in line,
+            kind,
             files.numbers,
             files.rows,
             units.numbers,
@@ -104,6 +112,16 @@ def features_of(clone: Path, name: str, line: dict) -> Row:
             [numbers.get(path, -1) for path in line["gold_files"]],
             [set(each.tolist()) for each in gold],
         )
+
+
+def in_file(view: LexicalView, file: int, block: dict) -> np.ndarray:
+    """The units of a file that overlap the lines of a block."""
+    inside = (view.starts <= block["end_line"]) & (view.ends >= block["start_line"])
+    return np.flatnonzero((view.file_of == file) & view.live & inside)
+
+
+def leaf(block: dict) -> str:
+    return re.split(r"\.|::", block["symbol"])[-1]
 
 
 @dataclass(frozen=True)
@@ -129,7 +147,8 @@ def fit(rows: list[Row], which: str) -> Fit:
     starts, owner = np.r_[0, np.cumsum(sizes)[:-1]], np.repeat(np.arange(len(rows)), sizes)
     right = np.concatenate([row.labels(which) for row in rows]).astype(np.float64)
     target = right / np.add.reduceat(right, starts)[owner]
-    worth = np.array([DEVELOPMENT if row.issue else 1.0 for row in rows])
+    of = Counter(row.repository for row in rows)
+    worth = np.array([WORTH[row.kind] / of[row.repository] ** 0.5 for row in rows])
     worth /= worth.sum()
 
     def loss(weights: np.ndarray) -> tuple[float, np.ndarray]:
@@ -163,13 +182,17 @@ def recall(row: Row, files: Fit, units: Fit, k: int = 10) -> tuple[float, float]
 
 def cross_validated(rows: list[Row]) -> np.ndarray:
     """Recall of files and units on issues whose repository the model did not see."""
-    repositories = sorted({row.repository for row in rows if row.issue})
+    repositories = sorted({row.repository for row in rows if row.kind == "development"})
     order = np.random.default_rng(0).permutation(repositories)
     fold = {name: number % FOLDS for number, name in enumerate(order)}
     found = []
     for number in range(FOLDS):
         models = train([row for row in rows if fold.get(row.repository, -1) != number])
-        found += [recall(row, *models) for row in rows if row.issue and fold[row.repository] == number]
+        found += [
+            recall(row, *models)
+            for row in rows
+            if row.kind == "development" and fold[row.repository] == number
+        ]
     return np.array(found)
 
 
@@ -182,13 +205,13 @@ def main() -> None:
     rows = list(read_rows(asked.mirror, asked.rows))
     print("out of fold, files and units:", np.nanmean(cross_validated(rows), axis=0).round(4))
     about = {
-        "what": "weighted sum of standardised signals, listwise softmax, L2 0.01",
+        "what": "weighted sum of standardised signals, listwise softmax, L2 0.01; see WORTH",
         "rows": {
-            "mined_fix_commits": sum(not row.issue for row in rows),
-            "mined_repositories": len({row.repository for row in rows if not row.issue}),
-            "development_issues": sum(row.issue for row in rows),
-            "development_repositories": len({row.repository for row in rows if row.issue}),
-            "development_weight": DEVELOPMENT,
+            kind: {
+                "rows": sum(row.kind == kind for row in rows),
+                "repositories": len({row.repository for row in rows if row.kind == kind}),
+            }
+            for kind in WORTH
         },
         "measured": "see training/RANKING.md",
         "made_by": "training/ranking.py",

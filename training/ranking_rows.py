@@ -32,25 +32,23 @@ def rows(git_dir: str, commit: str, most: int) -> Iterator[dict[str, object]]:
     """Up to `most` rows, the oldest later commits first."""
     held = git_paths(git_dir, commit)
     made = 0
-    with GitBlobs(git_dir) as blobs:
-        for message, changes in commits(git_dir, "--reverse", f"{commit}..HEAD"):
-            query = _query(message)
-            code = [
-                c for c in changes if c.blob and language_hint(c.path) in BY_NAME and not marks_of(c.path)
-            ]
-            if not query or not 1 <= len(code) <= MAX_FILES or any(c.path not in held for c in code):
-                continue
-            targets = list(_targets(blobs, code, held))
-            if 1 <= len(targets) <= MAX_FUNCTIONS:
-                yield {
-                    "query": query,
-                    "base_commit": commit,
-                    "gold_files": sorted({str(target["path"]) for target in targets}),
-                    "gold_blocks": targets,
-                }
-                made += 1
-                if made == most:
-                    return
+    blobs = GitBlobs(git_dir)
+    for message, changes in commits(git_dir, "--reverse", f"{commit}..HEAD"):
+        query = _query(message)
+        code = [c for c in changes if c.blob and language_hint(c.path) in BY_NAME and not marks_of(c.path)]
+        if not query or not 1 <= len(code) <= MAX_FILES or any(c.path not in held for c in code):
+            continue
+        targets = list(_targets(blobs, code, held))
+        if 1 <= len(targets) <= MAX_FUNCTIONS:
+            yield {
+                "query": query,
+                "base_commit": commit,
+                "gold_files": sorted({str(target["path"]) for target in targets}),
+                "gold_blocks": targets,
+            }
+            made += 1
+            if made == most:
+                return
 
 
 def _query(message: str) -> str:

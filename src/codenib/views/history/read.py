@@ -130,16 +130,6 @@ class HistoryView:
         last = self._pasts.activity(path).last
         return (self._now - last) / _DAY_S if last else float("inf")
 
-    def worked_on(self, path: str) -> tuple[int, float]:
-        """How many commits changed a file, and how many days ago the last did; remembered by path."""
-        if path not in self._worked_on:
-            self._worked_on[path] = self.churn(path), self.recency(path)
-        return self._worked_on[path]
-
-    @cached_property
-    def _worked_on(self) -> dict[str, tuple[int, float]]:
-        return {}
-
     @cached_property
     def _now(self) -> int:
         """The time of the view's commit: it comes after all that lead to it."""

@@ -19,14 +19,12 @@ from codenib.planner.signals import Signals
 from codenib.serving.search.lexical import best_units
 from codenib.serving.search.names import UnitNames, agreement, stem
 from codenib.units.tokens import term_hash, terms_of
-from codenib.views.history.read import HistoryView
 from codenib.views.lexical.read import LexicalView, Scores
 
 Array = NDArray[Any]
 
 UNITS = 200  # candidates of the base order
 FILES = 80
-OLDEST_DAYS = 5000.0
 TOP = 15  # units whose mentions of others count
 _WORD = re.compile(r"\w+")
 
@@ -34,7 +32,7 @@ FILE_COLUMNS = (
     "base", "rank", "whole", "best", "second", "third", "title", "names", "near", "near2", "near_title",
     "path", "stem_title", "stem", "folder", "frames", "first_frame", "last_frame", "named", "named_rare",
     "owner_named", "mentioned", "test", "example", "vendored", "generated", "prose", "units", "query_terms",
-    "query_names", "query_frames", "repository", "churn", "recent",
+    "query_names", "query_frames", "repository",
 )  # fmt: skip
 UNIT_COLUMNS = (
     "file_model", "file_rank", "file_gap", "base", "rank", "lexical", "title", "names", "near", "near_title",
@@ -62,7 +60,6 @@ class ViewScores:
     files: Array  # base scores of files
     near: Array | None = None
     near_title: Array | None = None
-    history: HistoryView | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,7 +156,6 @@ class Features:
         self._put_constants(put)
         put("query_frames", len(self._frames))
         self._put_paths(out, column)
-        self._put_history(out, column)
         return Candidates(numbers, out)
 
     def units(self, file_scores: Array) -> Candidates:
@@ -246,17 +242,6 @@ class Features:
                 out[row, column["frames"]] = np.log1p(len(frames))
                 out[row, column["first_frame"]] = frames[0][0] == 0
                 out[row, column["last_frame"]] = frames[-1][0] == last
-
-    def _put_history(self, out: Array, column: dict[str, int]) -> None:
-        """How often a file was changed, and how long ago; files that are worked on are changed again."""
-        history = self.scores.history
-        if history is None:
-            out[:, [column["churn"], column["recent"]]] = np.nan
-            return
-        for row, number in enumerate(self.file_numbers.tolist()):
-            churn, recency = history.worked_on(self.scores.view.paths[number])
-            out[row, column["churn"]] = np.log1p(churn)
-            out[row, column["recent"]] = np.log1p(max(min(recency, OLDEST_DAYS), 0.0))
 
     def _put_shares(self, out: Array, column: dict[str, int], leaf: Array) -> None:
         for row, number in enumerate(leaf.tolist()):

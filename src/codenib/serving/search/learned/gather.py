@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codenib.core.views import ViewKind
 from codenib.planner.signals import Signals
 from codenib.serving.search.evidence import Retrieval
 from codenib.serving.search.fusion import lift, standings
@@ -46,6 +45,5 @@ def gather_features(
         files=files,
         near=near,
         near_title=near_title,
-        history=pinned.history if pinned.has_fresh(ViewKind.HISTORY) else None,
     )
     return Features(scores)
