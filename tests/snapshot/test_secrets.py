@@ -14,15 +14,24 @@ from codenib.snapshot.secrets import SECRET, is_secret
 
 
 @pytest.mark.parametrize(
-    "path", [".env", "a/.env.local", "prod.env", "ssh/id_ed25519", "x/server.PEM", "tls.key", "a/.netrc"]
-)
+    "path",
+    [
+        ".env", "a/.env.local", "prod.env", "ssh/id_ed25519", "x/server.PEM", "tls.key", "a/.netrc", ".envrc",
+        "home/.aws/credentials", ".kube/config", ".docker/config.json", ".ssh/work", "dot/.ssh/config",
+        "id_rsa.bak", "id_ed25519~", "id_rsa_old", ".vault-token", "service-account-prod.json", ".pgpass",
+        "client_secret_123.apps.json", "terraform.tfstate", "terraform.tfstate.backup", "db.kdbx", ".npmrc",
+        ".cargo/credentials.toml", "ci/kubeconfig", "x/client-secrets.json", ".config/gh/hosts.yml",
+    ],
+)  # fmt: skip
 def test_secrets_are_told_by_their_name(path: str) -> None:
     assert is_secret(path)
 
 
 @pytest.mark.parametrize(
-    "path", [".env.example", "env.py", "environment.md", "keys.py", "id_rsa.py", "a.env/b.py", "secrets.py"]
-)
+    "path", [".env.example", "env.py", "environment.md", "keys.py", "id_rsa.py", "a.env/b.py", "secrets.py",
+             "id_rsa.pub", ".ssh/id_rsa.pub", "id_rsa_parser.py", "aws/credentials.py", "docker/config.json",
+             "service_account.py", "kube/config", "tfstate.go", "client_secret.md"]
+)  # fmt: skip
 def test_code_and_templates_are_no_secrets(path: str) -> None:
     assert not is_secret(path)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 #: Bumped when what is on disk cannot be read by this code; older state is left alone beside it.
@@ -11,8 +13,20 @@ LAYOUT = "v1"
 
 
 def home() -> Path:
-    """The folder that holds all state of this layout."""
-    return _base() / LAYOUT
+    """The folder that holds all state of this layout; only its user may enter it."""
+    place = _base() / LAYOUT
+    _keep_private(place)
+    return place
+
+
+@cache
+def _keep_private(place: Path) -> None:
+    """Make the folder, or take it back from others: contents of repositories and locks are below it."""
+    with suppress(OSError):  # whoever needs the folder says why there is none
+        place.mkdir(mode=0o700, parents=True, exist_ok=True)
+        state = place.stat()
+        if state.st_mode & 0o077 and state.st_uid == os.geteuid():
+            place.chmod(0o700)
 
 
 def tools_folder() -> Path:

@@ -46,7 +46,7 @@ def is_taken(path: Path) -> bool:
 @contextmanager
 def _locked(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         _acquire(handle, mode, path, timeout_s)
         if mode == fcntl.LOCK_EX:

@@ -31,7 +31,7 @@ _ENTRIES = ("ls-files", "-s", "-v", "-z")
 def locked(state_dir: Path) -> Iterator[None]:
     """One taker at a time in `state_dir`; a crash frees the lock."""
     state_dir.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield

@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from codenib.core.text.printable import is_printable
+
 SYMLINK = "symbolic link"
 SUBMODULE = "submodule"
 NOT_UTF8 = "path not UTF-8"
 NOT_CHECKED_OUT = "not checked out"
 UNSAFE_PATH = "path leads outside"
 SHADOWED = "below a file of the same name"
+UNPRINTABLE = "path with control characters"
 
 _SPECIAL = {"120": SYMLINK, "160": SUBMODULE}
 
@@ -159,8 +162,8 @@ class _Change:
 def _enter_change(status: WorktreeStatus, change: _Change, good: bool) -> None:
     if change.state == "D":
         status.deleted.add(change.path)
-    elif not good or not is_plain(change.path):
-        status.unfit[change.path] = UNSAFE_PATH if good else NOT_UTF8
+    elif reason := _unfit(change.path, good):
+        status.unfit[change.path] = reason
         return
     elif change.state != ".":
         status.changed[change.path] = frozenset(change.stored)
@@ -180,13 +183,20 @@ def parse_paths(out: bytes) -> Listing:
 
 
 def _enter(listing: Listing, mode: str, digest: str, path: str, good: bool) -> None:
-    reason = _SPECIAL.get(mode[:3])
-    if not is_plain(path):
-        reason = UNSAFE_PATH
-    if reason is None and good:
-        listing.files[path] = digest
+    reason = _SPECIAL.get(mode[:3]) or _unfit(path, good)
+    if reason:
+        listing.skipped[path] = reason
     else:
-        listing.skipped[path] = reason or NOT_UTF8
+        listing.files[path] = digest
+
+
+def _unfit(path: str, good: bool) -> str:
+    """Why no snapshot holds a path; empty when one can."""
+    if not good:
+        return NOT_UTF8
+    if not is_plain(path):
+        return UNSAFE_PATH
+    return "" if is_printable(path) else UNPRINTABLE
 
 
 def _records(out: bytes) -> Iterator[tuple[str, bool]]:

@@ -5,15 +5,31 @@ A line `!PATH` in `.codenibignore` names one. Until then such a file is not even
 
 from __future__ import annotations
 
+import re
+
 SECRET = "secrets file"
 
 _NAMES = frozenset(
     (
         ".env", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519", ".netrc", "_netrc", ".pgpass", ".pypirc",
         ".npmrc", ".htpasswd", ".git-credentials", ".dockercfg", "credentials.json", "secrets.json",
-        "secrets.yaml", "secrets.yml", "secrets.toml",
+        "secrets.yaml", "secrets.yml", "secrets.toml", ".envrc", ".vault-token", ".vault_pass", ".boto",
+        ".s3cfg", ".my.cnf", ".mylogin.cnf", ".authinfo", "kubeconfig", ".terraformrc", "terraform.rc",
+        ".databrickscfg", ".snowsql", ".msmtprc", ".fetchmailrc", "accesstokens.json",
+        "application_default_credentials.json",
     )
 )  # fmt: skip
+#: Files of a folder that programs keep their secrets in.
+_PLACES = (
+    ".aws/credentials", ".aws/config", ".kube/config", ".docker/config.json", ".cargo/credentials",
+    ".cargo/credentials.toml", ".gem/credentials", ".config/gh/hosts.yml", ".m2/settings-security.xml",
+    ".terraform.d/credentials.tfrc.json", ".config/rclone/rclone.conf",
+)  # fmt: skip
+# Keys with a further ending (`id_rsa.bak`, `id_ed25519~`), and keys of accounts and applications.
+_LIKE = re.compile(
+    r"id_(?:rsa|dsa|ecdsa|ed25519)(?:_sk)?(?:[._-]?(?:old|bak|backup|orig|copy|save|key|private|\d+))*~?"
+    r"|(?:service[-_]?account|client[-_]?secrets?)[^/]*\.json|[^/]*\.tfstate\.[^/]+"
+)
 _ENDS = (
     ".env", ".pem", ".key", ".p8", ".p12", ".pfx", ".ppk", ".jks", ".keystore", ".kdbx", ".gpg", ".tfvars",
     ".tfstate",
@@ -23,11 +39,14 @@ _SHARED = (".example", ".sample", ".template", ".dist", ".defaults", "example.en
 
 
 def is_secret(path: str) -> bool:
-    """Whether the last name of a path is one that secrets are kept under.
+    """Whether a path is one that secrets are kept under.
 
     >>> is_secret("config/.env.local"), is_secret(".env.example"), is_secret("server.PEM")
     (True, False, True)
     """
-    name = path.rpartition("/")[2].lower()
-    secret = name in _NAMES or name.endswith(_ENDS) or name.startswith(".env.")
+    lower = f"/{path.lower()}"
+    name = lower.rpartition("/")[2]
+    secret = name in _NAMES or name.endswith(_ENDS) or name.startswith(".env.") or bool(_LIKE.fullmatch(name))
+    secret = secret or lower.endswith(tuple(f"/{place}" for place in _PLACES))
+    secret = secret or ("/.ssh/" in lower and not name.endswith(".pub"))
     return secret and not name.endswith(_SHARED)

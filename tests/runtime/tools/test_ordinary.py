@@ -94,10 +94,11 @@ def test_list_shows_one_level_and_says_when_there_is_more(use: Use) -> None:
 
 def test_shell_runs_in_the_worktree_without_keys(use: Use, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SOME_API_KEY", "hidden-value")
-    monkeypatch.setenv("PLAIN", "shown-value")
+    monkeypatch.setenv("DATABASE_URL", "postgres://user:hidden-value@host/db")
+    monkeypatch.setenv("TZ", "Mars/Olympus")
     shown = use("shell", command="ls; env; exit 3")
     assert "README.md" in shown.text
-    assert "shown-value" in shown.text
+    assert "Mars/Olympus" in shown.text
     assert "hidden-value" not in shown.text
     assert shown.text.endswith("[exit 3]")
 

@@ -6,12 +6,15 @@ import os
 import sys
 import traceback
 from keyword import iskeyword
+from typing import TextIO, cast
 
 import click
 
 from codenib import __version__
 from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
+from codenib.adapters.cli.safe_output import SafeOutput
 from codenib.core.errors import CodenibError, InputError
+from codenib.core.text.printable import escape_controls
 
 #: command → (module, line in the overview). A command's module is imported when it runs.
 COMMANDS = {
@@ -85,6 +88,7 @@ def cli(context: click.Context, repository: str, here: bool) -> None:
 
 def run() -> None:
     """Run the command line; every error ends here."""
+    sys.stdout = cast(TextIO, SafeOutput(sys.stdout))
     try:
         # click returns the code of an `Exit` here; commands return None
         code = cli.main(prog_name="codenib", standalone_mode=False)
@@ -115,7 +119,7 @@ def _fail(error: CodenibError) -> None:
 
         body = {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
         click.echo(msgspec.json.encode(body).decode())
-    click.echo(f"{click.style('codenib:', fg='red')} {error.message}", err=True)
+    click.echo(f"{click.style('codenib:', fg='red')} {escape_controls(error.message)}", err=True)
     if error.hint:
-        click.echo(f"  try: {error.hint}", err=True)
+        click.echo(f"  try: {escape_controls(error.hint)}", err=True)
     sys.exit(error.exit_code)

@@ -13,6 +13,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from codenib.core.text.printable import escape_controls
 from codenib.serving.place import check_place
 from codenib.serving.workspace import Workspace
 
@@ -32,7 +33,7 @@ def print_json(value: Any) -> None:
 
 def say(line: str) -> None:
     """A remark for people, on standard error, so that output stays clean."""
-    click.echo(click.style(line, dim=True), err=True)
+    click.echo(click.style(escape_controls(line), dim=True), err=True)
 
 
 class ProgressDisplay:

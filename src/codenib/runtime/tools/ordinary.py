@@ -20,7 +20,13 @@ _LINE_CHARACTERS = 300
 _SHELL_S = 60
 _SHELL_CHARACTERS = 20_000
 # A command that a model writes has no business with the keys that pay for the model.
-_SECRET_WORDS = ("KEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
+#: What a command may know of the user's environment: no address, password or key is among them.
+_SHELL_VARIABLES = frozenset(
+    (
+        "PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TERM", "TMPDIR", "TZ", "VIRTUAL_ENV",
+        "CONDA_PREFIX", "CARGO_HOME", "RUSTUP_HOME", "GOPATH", "GOROOT", "GOCACHE", "JAVA_HOME",
+    )
+)  # fmt: skip
 
 
 def ordinary_tools(*, shell: bool = False) -> ToolRegistry:
@@ -139,7 +145,7 @@ def list_files(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
 
 def run_shell(contexts: Contexts, arguments: Mapping[str, Any]) -> ToolResult:
     """What a command prints. Runs code of the model's choice: only there when the user asked for it."""
-    env = {name: value for name, value in os.environ.items() if not _is_secret(name)}
+    env = {name: value for name, value in os.environ.items() if name in _SHELL_VARIABLES or name[:3] == "LC_"}
     try:
         done = subprocess.run(
             ["/bin/sh", "-c", arguments["command"]],
@@ -167,10 +173,6 @@ def relative(contexts: Contexts, path: str) -> str:
     if name.startswith("../") or name == "..":
         raise InputError(f"{path} is outside the repository", hint="list the root first")
     return name
-
-
-def _is_secret(name: str) -> bool:
-    return any(word in name.upper() for word in _SECRET_WORDS)
 
 
 def _short(line: str) -> str:

@@ -15,6 +15,7 @@ from tests.adapters.mcp.clients import facts_of, text_of, within
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.mcp.tools.replies import LEAST_TOKENS, ToolReply, render
+from codenib.core.text.printable import escape_controls
 from codenib.serving.context.tokens import count
 
 TEXTS = st.text(max_size=60)
@@ -33,7 +34,7 @@ def test_a_reply_fits_and_says_what_it_left_out(
     assert sent.facts["tokens"] == count(sent.text)
     if structured:
         assert count(sent.text) + count(msgspec.json.encode(sent.facts).decode()) <= limit
-    shown = [entry for entry in entries if entry]
+    shown = [escape_controls(entry) for entry in entries if entry]
     if not all(entry in sent.text for entry in shown):
         assert sent.facts["truncated"]
 

@@ -9,7 +9,7 @@ give the model the structured part alone when there is one.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import msgspec
@@ -17,6 +17,7 @@ import msgspec
 from codenib.adapters.envelopes.envelope import freshness_of, snapshot_id
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import CodenibError
+from codenib.core.text.printable import escape_controls, mask_secrets
 from codenib.serving.context.tokens import count
 
 #: The key of the facts in a result's `_meta`, and of the wish for structured content in a request's.
@@ -55,11 +56,24 @@ def render(reply: ToolReply, max_tokens: int, *, structured: bool) -> Rendered:
     if structured:
         facts = _within(facts, max_tokens - LEAST_TOKENS // 2)
         room -= _cost(facts)
-    text, shown = fit(reply, max(room, 0))
+    text, shown = fit(_without_controls(reply), max(room, 0))
     if shown < len(reply.entries):
         facts["truncated"] = True
+    text = mask_secrets(text)
     facts["tokens"] = count(text)
-    return Rendered(text, facts, reply.failed)
+    return Rendered(text, _without_secrets(facts), reply.failed)
+
+
+def _without_controls(reply: ToolReply) -> ToolReply:
+    """What a client prints may be a terminal's: no escape sequence of a repository is in it."""
+    return replace(reply, head=escape_controls(reply.head), entries=[*map(escape_controls, reply.entries)])
+
+
+def _without_secrets(facts: dict[str, Any]) -> dict[str, Any]:
+    written = msgspec.json.encode(facts).decode("utf-8", "replace")
+    masked = mask_secrets(written)
+    found: dict[str, Any] = msgspec.json.decode(masked) if masked != written else facts
+    return found
 
 
 def _within(facts: dict[str, Any], max_tokens: int) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""Text as people and terminals get it. No I/O."""
