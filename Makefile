@@ -11,7 +11,7 @@ ENGINES = src/codenib/navigation
 export CARGO_PROFILE_RELEASE_OPT_LEVEL ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix coverage bench
+.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix dist coverage bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -59,6 +59,9 @@ fix: ## format, and apply the fixes that are safe
 	@if test -d tools/js/node_modules; then npm run --silent --prefix tools/js fix; else echo "JavaScript: not formatted, make tools"; fi
 	@if command -v gofmt >/dev/null; then gofmt -l -w $(ENGINES)/go/engine; else echo "Go: not formatted, gofmt is not installed"; fi
 	@if command -v cargo >/dev/null; then cd $(ENGINES)/rust/engine && cargo fmt; else echo "Rust: not formatted, cargo is not installed"; fi
+
+dist: ## the wheel and the sdist, in dist/
+	$(BIN)/python -m hatchling build -t wheel -t sdist
 
 coverage: ## docs/coverage.md: the lines that no test reaches
 	rm -rf .coverage && mkdir .coverage

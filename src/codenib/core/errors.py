@@ -9,6 +9,19 @@ CodenibError
 
 from __future__ import annotations
 
+#: The name in package indexes. `codenib` there is another product, whose import name is also ours.
+DISTRIBUTION = "codenib-views"
+REINSTALL_HINT = f"pip install --force-reinstall WHEEL, the file of {DISTRIBUTION} that you installed"
+
+
+def extra_hint(extra: str) -> str:
+    """The command that installs the libraries of one of our extras.
+
+    >>> extra_hint("onnx")
+    "pip install 'codenib-views[onnx]'"
+    """
+    return f"pip install '{DISTRIBUTION}[{extra}]'"
+
 
 class CodenibError(Exception):
     """What went wrong and where, with the one command that helps as `hint`."""

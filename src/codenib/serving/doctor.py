@@ -9,10 +9,12 @@ import sys
 from collections.abc import Callable
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from codenib.core.errors import CodenibError
+from codenib import __version__
+from codenib.core.errors import DISTRIBUTION, REINSTALL_HINT, CodenibError
 from codenib.manifest.home import home, tools_folder
 from codenib.manifest.store import Store
 from codenib.navigation.tools.locate import Toolbox
@@ -43,13 +45,22 @@ class Check:
 
 def examine() -> list[Check]:
     """Look at everything that codenib stands on."""
-    checks: tuple[Callable[[], Check], ...] = (_python, _git, _grammars, _store, _watches, _zoekt)
+    checks: tuple[Callable[[], Check], ...] = (_python, _package, _git, _grammars, _store, _watches, _zoekt)
     return [*(check() for check in checks), *_navigation()]
 
 
 def _python() -> Check:
     version = ".".join(map(str, sys.version_info[:3]))
     return Check("python", "ok", f"{version}, SQLite {sqlite3.sqlite_version}")
+
+
+def _package() -> Check:
+    """Whether the other product whose import name is also ours was installed over us, or under us."""
+    for other in metadata.distributions(name="codenib"):
+        if any(str(file) == "codenib/__init__.py" for file in other.files or ()):
+            what = f"another product, codenib {other.version}, is in the same folder as {DISTRIBUTION}"
+            return Check("package", "broken", what, f"pip uninstall codenib, then {REINSTALL_HINT}")
+    return Check("package", "ok", f"{DISTRIBUTION} {__version__}")
 
 
 def _git() -> Check:
@@ -72,7 +83,7 @@ def _grammars() -> Check:
         except (ImportError, OSError, ValueError, TypeError) as error:
             failed.append(f"{language.name}: {error}")
     if failed:
-        return Check("grammars", "broken", "; ".join(failed), "pip install --force-reinstall codenib")
+        return Check("grammars", "broken", "; ".join(failed), REINSTALL_HINT)
     return Check("grammars", "ok", ", ".join(language.name for language in LANGUAGES))
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codenib.core.errors import ProviderError
+from codenib.core.errors import ProviderError, extra_hint
 from codenib.evals.metrics.bootstrap import Estimate
 from codenib.evals.metrics.frontier import frontier
 
@@ -63,8 +63,7 @@ def canvas(panels: int = 1, *, width: float = 3.6, height: float = 2.9, share_y:
         from matplotlib import rcParams
         from matplotlib.figure import Figure
     except ImportError as error:
-        hint = "pip install 'codenib[evals]'"
-        raise ProviderError("figures need matplotlib", hint=hint) from error
+        raise ProviderError("figures need matplotlib", hint=extra_hint("evals")) from error
     rcParams.update(_STYLE)  # type: ignore[arg-type]
     figure = Figure(figsize=(width * panels, height), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False, sharey=share_y)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, extra_hint
 from codenib.runtime.context.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
 from codenib.runtime.providers.endpoint import Endpoint, broken_status
 from codenib.runtime.providers.provider import RunListener, Sampling
@@ -110,9 +110,8 @@ class AnthropicProvider:
             try:
                 from anthropic import Anthropic
             except ImportError as error:
-                raise InputError(
-                    "the anthropic library is not installed", hint="pip install 'codenib[anthropic]'"
-                ) from error
+                what = "the anthropic library is not installed"
+                raise InputError(what, hint=extra_hint("anthropic")) from error
             self._open = Anthropic(
                 api_key=self._endpoint.key,
                 base_url=self._endpoint.base_url,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, extra_hint
 from codenib.runtime.context.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
 from codenib.runtime.providers.endpoint import Endpoint, broken_status
 from codenib.runtime.providers.provider import RunListener, Sampling
@@ -105,9 +105,8 @@ class OpenAIProvider:
             try:
                 from openai import OpenAI
             except ImportError as error:
-                raise InputError(
-                    "the openai library is not installed", hint="pip install 'codenib[openai]'"
-                ) from error
+                what = "the openai library is not installed"
+                raise InputError(what, hint=extra_hint("openai")) from error
             self._open = OpenAI(
                 api_key=self._endpoint.key,
                 base_url=self._endpoint.base_url,

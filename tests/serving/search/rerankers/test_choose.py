@@ -97,4 +97,4 @@ def test_a_missing_extra_is_told_with_the_command_that_installs_it(tmp_path: Pat
     for spec in ("qwen3-0.6b", "org/model", str(tmp_path), f"qwen3-8b:{tmp_path}"):
         with pytest.raises(InputError) as caught:
             open_reranker(spec)
-        assert caught.value.hint == "pip install 'codenib[models]'"
+        assert caught.value.hint == "pip install 'codenib-views[models]'"

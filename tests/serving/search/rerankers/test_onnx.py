@@ -129,4 +129,4 @@ def test_a_missing_extra_is_told_with_the_command_that_installs_it(tmp_path: Pat
             text=True,
             check=True,
         )
-        assert done.stdout.strip() == "pip install 'codenib[onnx]'"
+        assert done.stdout.strip() == "pip install 'codenib-views[onnx]'"

@@ -19,7 +19,7 @@ from codenib.views.dense.embedders.known import ISSUE_TASK, find_reranker
 
 INSTALLED = all(importlib.util.find_spec(name) for name in ("torch", "transformers"))
 pytestmark = [
-    pytest.mark.skipif(not INSTALLED, reason="needs codenib[models]"),
+    pytest.mark.skipif(not INSTALLED, reason="needs codenib-views[models]"),
     pytest.mark.filterwarnings("default"),  # the libraries' warnings are not ours
 ]
 WORDS = ("yes", "no", "<", "Instruct", "Query", "Document", "load", "save", "config", "find", "user", "\n")

@@ -45,7 +45,7 @@ def test_an_export_beside_other_weights_opens_only_when_asked_for(tmp_path: Path
     if not INSTALLED:
         with pytest.raises(InputError) as caught:
             open_embedder(str(folder))
-        assert caught.value.hint == "pip install 'codenib[models]'"
+        assert caught.value.hint == "pip install 'codenib-views[models]'"
 
 
 @without_library
@@ -54,7 +54,7 @@ def test_a_missing_extra_is_told_with_the_command_that_installs_it(tmp_path: Pat
     for spec in ("qwen3-0.6b", "jina-code-1.5b", "st:some/model", str(tmp_path), f"sr-small:{tmp_path}"):
         with pytest.raises(InputError) as caught:
             open_embedder(spec)
-        assert caught.value.hint == "pip install 'codenib[models]'"
+        assert caught.value.hint == "pip install 'codenib-views[models]'"
 
 
 def test_a_missing_onnx_extra_is_told_with_the_command_that_installs_it(tmp_path: Path) -> None:
@@ -69,7 +69,7 @@ def test_a_missing_onnx_extra_is_told_with_the_command_that_installs_it(tmp_path
     done = subprocess.run(
         [sys.executable, "-c", code, str(folder)], capture_output=True, text=True, check=True
     )
-    assert done.stdout.strip() == "pip install 'codenib[onnx]'"
+    assert done.stdout.strip() == "pip install 'codenib-views[onnx]'"
 
 
 @pytest.mark.parametrize(

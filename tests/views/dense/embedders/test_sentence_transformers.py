@@ -24,7 +24,7 @@ IDENTITY = EmbedderIdentity("fake", "1", 2, "mean", True, query_prefix="q: ")
 
 INSTALLED = importlib.util.find_spec("sentence_transformers") is not None
 FOLDER = os.environ.get("CODENIB_TEST_MODEL", "")
-WHY_NOT = "needs codenib[models] and CODENIB_TEST_MODEL=FOLDER of a SentenceTransformers model"
+WHY_NOT = "needs codenib-views[models] and CODENIB_TEST_MODEL=FOLDER of a SentenceTransformers model"
 without_library = pytest.mark.skipif(INSTALLED, reason="sentence-transformers is installed")
 
 
@@ -111,7 +111,7 @@ def test_no_texts_give_no_rows() -> None:
 def test_without_the_extra_the_install_command_is_told(name: str) -> None:
     with pytest.raises(InputError) as caught:
         open_sentence_transformers(name)
-    assert caught.value.hint == "pip install 'codenib[models]'"
+    assert caught.value.hint == "pip install 'codenib-views[models]'"
 
 
 def test_a_folder_without_a_model_is_refused_before_the_library_is_needed(tmp_path: Path) -> None:

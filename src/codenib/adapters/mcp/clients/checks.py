@@ -42,7 +42,7 @@ def _server(repository: str) -> Check:
     try:
         sdk = f"mcp {version('mcp')}"
     except PackageNotFoundError:
-        return Check("mcp", "broken", "the package mcp is missing", "pip install --force-reinstall codenib")
+        return Check("mcp", "broken", "the package mcp is missing", "pip install mcp")
     try:
         check_place(repository, named=True)
     except InputError as error:

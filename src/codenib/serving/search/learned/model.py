@@ -15,10 +15,9 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.errors import StateError
+from codenib.core.errors import REINSTALL_HINT, StateError
 
 FORMAT = 1
-_REPAIR = "pip install --force-reinstall codenib"
 
 
 class Column(msgspec.Struct, frozen=True):
@@ -58,9 +57,9 @@ def read_model(data: bytes, columns: Sequence[str]) -> Model:
     try:
         file = msgspec.json.decode(data, type=ModelFile)
     except msgspec.DecodeError as error:
-        raise StateError(f"the ranking model cannot be read: {error}", hint=_REPAIR) from error
+        raise StateError(f"the ranking model cannot be read: {error}", hint=REINSTALL_HINT) from error
     if file.format != FORMAT or tuple(column.name for column in file.columns) != tuple(columns):
-        raise StateError("the ranking model is of another version", hint=_REPAIR)
+        raise StateError("the ranking model is of another version", hint=REINSTALL_HINT)
     return Model(file)
 
 

@@ -1,4 +1,4 @@
-"""ONNX folders of cross-encoders (tokenizer.json and model.onnx) in, a reranker out. Needs `codenib[onnx]`.
+"""ONNX folders of cross-encoders (tokenizer.json and model.onnx) in, a reranker out. Needs the extra `onnx`.
 
 The model reads the query and the document as one row of tokens and gives one logit, or two (no, yes), whose
 difference is the score. `config.json` may name two caps of ours besides what it always has: `max_tokens` of a

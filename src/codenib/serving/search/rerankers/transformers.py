@@ -1,4 +1,4 @@
-"""Models of the transformers library: a Hub name or a folder in, a reranker out. Needs `codenib[models]`.
+"""Models of the transformers library: a Hub name or a folder in, a reranker out. Needs the extra `models`.
 
 Two kinds, told apart by what the model's config says it is. A causal language model is asked as the paper
 asks Qwen3-Reranker: the prompt of its maker, and the share of "yes" against "no" at the last position. A

@@ -1,4 +1,4 @@
-"""The models' Hub: a model's name in, whether it is cached or can be had out. Needs `codenib[models]`."""
+"""The models' Hub: a model's name in, whether it is cached or can be had out. Needs the extra `models`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""ONNX folders (tokenizer.json and model.onnx) in, an embedder out. Needs `codenib[onnx]`."""
+"""ONNX folders (tokenizer.json and model.onnx) in, an embedder out. Needs the extra `onnx`."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codenib.core.embedding import EmbedderIdentity
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import InputError, ProviderError, extra_hint
 from codenib.views.dense.embedders.folder import FolderSettings, digest_files, read_settings
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EXTRA_HINT = "pip install 'codenib[onnx]'"
+EXTRA_HINT = extra_hint("onnx")
 FOLDER_HINT = "name a folder with tokenizer.json and model.onnx: onnx:FOLDER"
 MODEL_PATHS = ("model.onnx", "onnx/model.onnx")  # the second is the Hub's layout
 SETTINGS_FILES = (

@@ -1,4 +1,4 @@
-"""SentenceTransformers models: a Hub name or a local folder in, an embedder out. Needs `codenib[models]`."""
+"""SentenceTransformers models: a Hub name or a local folder in, an embedder out. Needs the extra `models`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codenib.core.embedding import EmbedderIdentity
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import InputError, ProviderError, extra_hint
 from codenib.views.dense.embedders.folder import choose_prompts, digest_files, pooling_name, read_settings
 from codenib.views.dense.embedders.hub import cached_commit, require_hub
 from codenib.views.dense.embedders.known import KnownEmbedder, find_embedder
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-EXTRA_HINT = "pip install 'codenib[models]'"
+EXTRA_HINT = extra_hint("models")
 DEFAULT_BATCH = 32  # SentenceTransformers' own default, for models that the paper does not name
 OUT_OF_MEMORY = ("out of memory", "can't allocate memory", "not enough memory")
 OTHER_BACKENDS = ("onnx", "openvino")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from codenib.core.embedding import EMBEDDED, EmbedderIdentity
-from codenib.core.errors import StateError
+from codenib.core.errors import REINSTALL_HINT, StateError
 from codenib.views.dense.embedders.pieces import Pieces
 
 if TYPE_CHECKING:
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 DIMENSION = 256
 _MODEL = Path(__file__).parent / "model"
 _FILES = ("vocabulary.txt", "vectors.npy", "weights.npy", "fields.npy")
-_REINSTALL = "pip install --force-reinstall codenib"
 _SIGNATURE_WITHIN = 16  # lines in which the one that names the unit is looked for, as in training
 _QUERY, _DOCUMENT = 0, 1
 # The sum that each field goes to: the name's, the place's or the source's.
@@ -67,7 +66,7 @@ def static_identity(folder: Path = _MODEL) -> EmbedderIdentity:
         for name in _FILES:
             digest.update((folder / name).read_bytes())
     except OSError as error:
-        raise StateError(f"the embedded model is missing: {error}", hint=_REINSTALL) from error
+        raise StateError(f"the embedded model is missing: {error}", hint=REINSTALL_HINT) from error
     return EmbedderIdentity(EMBEDDED, digest.hexdigest()[:16], DIMENSION, "weighted sum", True)
 
 
@@ -86,7 +85,7 @@ class StaticEmbedder:
         factors = np.load(folder / "fields.npy", allow_pickle=False)
         shapes = (self._table.shape, self._weights.shape, factors.shape)
         if shapes != ((len(vocabulary), DIMENSION), (2, len(vocabulary)), (len(_SUM_OF_FIELD) + 2,)):
-            raise StateError("the embedded model's files do not fit", hint=_REINSTALL)
+            raise StateError("the embedded model's files do not fit", hint=REINSTALL_HINT)
         self._field_factors = factors[: len(_SUM_OF_FIELD)]
         self._sum_factors = np.array([*factors[len(_SUM_OF_FIELD) :], 1.0], np.float32)
 
