@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from codenib.runtime.views import CandidateBlock
@@ -45,5 +46,16 @@ def candidate_text(blocks: Sequence[CandidateBlock]) -> str:
         item = block.item
         name = f" {item.symbol}" if item.symbol else ""
         head = f"## {number}. {item.path}:{item.start_line}-{item.end_line}{name}"
-        parts.append(f"{head}\n```{item.language}\n{block.text}\n```")
+        fence = _fence(block.text)
+        parts.append(f"{head}\n{fence}{item.language}\n{block.text}\n{fence}")
     return "\n\n".join(parts)
+
+
+def _fence(text: str) -> str:
+    """A fence that no line of the text can close: source must not pass for words of ours.
+
+    >>> _fence("x = 1"), _fence("a ```` b")
+    ('```', '`````')
+    """
+    longest = max(map(len, re.findall(r"`+", text)), default=0)
+    return "`" * max(3, longest + 1)
