@@ -26,7 +26,10 @@ class EmbeddingCache:
         self._records.close()
 
     def get(self, identity: str, digests: Sequence[str]) -> list[bytes | None]:
-        return list(self._records.get(embedding_key(identity, digest) for digest in digests))
+        keys = [embedding_key(identity, digest) for digest in digests]
+        absent = self._records.missing(keys)  # in a first build all are: asking for each would take a second
+        stored = self._records.get(key for key in keys if key not in absent)
+        return [None if key in absent else next(stored) for key in keys]
 
     def put(self, identity: str, rows: Sequence[tuple[str, bytes]]) -> None:
         self._records.put([(embedding_key(identity, digest), vector) for digest, vector in rows])

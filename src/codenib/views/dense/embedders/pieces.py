@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import chain
 
 _WORD = re.compile(r"\w+")
 _PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[A-Z]|\d+")
@@ -16,6 +17,7 @@ _PART_BEYOND_ASCII = re.compile(r"[^\W\d_]+|\d+")
 _LONGEST_WORD = 64  # longer runs are data
 _LONGEST_NUMBER = 4
 MAX_PIECE = 20
+_REMEMBERED = 1 << 19  # words
 
 
 def parts_of(word: str) -> list[str]:
@@ -26,30 +28,23 @@ def parts_of(word: str) -> list[str]:
     return [part.lower() for part in found if not (part.isdigit() and len(part) > _LONGEST_NUMBER)]
 
 
-class Pieces:
+class Pieces(dict[str, tuple[int, ...]]):
     """A vocabulary, with the pieces of every word that it has met."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
+        super().__init__()
         self._numbers: Mapping[str, int] = {piece: number for number, piece in enumerate(vocabulary)}
-        self._known: dict[str, tuple[int, ...]] = {}
 
     def counts(self, text: str) -> dict[int, int]:
         """How often each piece stands in a text, in order of first appearance."""
-        counts: dict[int, int] = {}
-        known = self._known
-        for word, times in Counter(_WORD.findall(text)).items():
-            numbers = known.get(word)
-            if numbers is None:
-                numbers = self._remember(word)
-            for number in numbers:
-                counts[number] = counts.get(number, 0) + times
-        return counts
+        # Looked up and counted in C: this is half of the time that an index of vectors takes.
+        return Counter(chain.from_iterable(map(self.__getitem__, _WORD.findall(text))))
 
-    def _remember(self, word: str) -> tuple[int, ...]:
+    def __missing__(self, word: str) -> tuple[int, ...]:
         numbers = tuple(number for part in parts_of(word) for number in self.cut(part))
-        if len(self._known) > 1 << 19:
-            self._known.clear()
-        self._known[word] = numbers
+        if len(self) > _REMEMBERED:
+            self.clear()
+        self[word] = numbers
         return numbers
 
     def cut(self, part: str) -> list[int]:
