@@ -35,3 +35,25 @@ class Location(Readable):
 
     def __str__(self) -> str:
         return f"{self.path}:{self.line}:{self.column}"
+
+
+@dataclass(frozen=True, slots=True)
+class Meaning(Readable):
+    """What a name may mean: a declaration. `place` is where its name stands, `text` is its source."""
+
+    place: Location
+    symbol: str
+    kind: str
+    signature: str
+    start_line: int
+    end_line: int
+    marks: tuple[str, ...] = ()
+
+    @property
+    def span(self) -> tuple[str, int, int]:
+        return self.place.path, self.start_line, self.end_line
+
+    def __str__(self) -> str:
+        marks = "".join(f", {mark}" for mark in self.marks)
+        where = f"{self.place.path}:{self.place.line}:{self.place.column + 1}"
+        return f"{where}  {self.kind}{marks}  {self.signature}"

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from codenib.core.answers import ItemSequence, Readable, SnapshotRef
-from codenib.core.navigation import Location, Position
+from codenib.core.navigation import Location, Meaning, Position
 
 Provider = Literal["static", "live", "syntactic"]
 Granularity = Literal["occurrence", "enclosing", "name"]
@@ -17,6 +17,8 @@ Completeness = Literal["all", "limited", "unknown"]
 @dataclass(frozen=True, slots=True, repr=False)
 class NavigationAnswer(ItemSequence[Location]):
     """Places in the repository, in order of path, line and column; a sequence of them.
+
+    A definition that was asked for by name has `meanings`: what each place declares. Then the best is first.
 
     `total` counts all of them, also those past the limit; `outside` what the question means outside the
     repository. `provider` and `backend` say who answered: `syntactic` answers go by names alone and are never
@@ -36,6 +38,7 @@ class NavigationAnswer(ItemSequence[Location]):
     seconds: float
     refreshed: str = ""
     note: str = ""  # why this provider, when another was the first choice
+    meanings: tuple[Meaning, ...] = ()
 
     @property
     def items(self) -> tuple[Location, ...]:

@@ -173,7 +173,10 @@ def test_a_position_may_be_a_path_a_line_nearby_and_a_name(shop: GitRepo) -> Non
         ):
             answer = await client.call_tool("definition", arguments)
             assert not answer.is_error, text_of(answer)
-            assert "shop/currency.py:6\n6 def convert(amount, currency):\n7     return" in text_of(answer)
+            assert (
+                "shop/currency.py:6 convert function\n6 def convert(amount, currency):\n7     return"
+                in text_of(answer)
+            )
         used = await client.call_tool("references", {"name": "convert"})
         assert facts_of(used)["total"] == 2
         assert facts_of(used)["provider"] == "syntactic"

@@ -92,13 +92,24 @@ def test_a_line_means_its_one_declaration(workspace: Workspace) -> None:
     assert workspace.definition("shop/cart.py:1", provider="static").asked == "show_cart"
 
 
-def test_an_ambiguous_symbol_lists_its_choices(repository: GitRepo, workspace: Workspace) -> None:
+def test_neighbours_of_an_ambiguous_symbol_list_its_choices(
+    repository: GitRepo, workspace: Workspace
+) -> None:
     repository.write("other.py", "def load_cart\n")
+    workspace.index([ViewKind.GRAPH])
     with pytest.raises(InputError) as raised:
-        workspace.definition("load_cart", provider="static")
-    assert "other.py:1:5" in raised.value.message
+        workspace.neighbours("load_cart", "callers")
+    assert "other.py:1:5  function  def load_cart" in raised.value.message
     assert "shop/load.py:1:5" in raised.value.message
     assert raised.value.hint.startswith("codenib def ")
+    both = workspace.references("load_cart", provider="static")
+    assert places(both) == [
+        ("other.py", 1, 4),
+        ("shop/cart.py", 1, 14),
+        ("shop/load.py", 1, 4),
+        ("shop/page.py", 1, 19),
+    ]
+    assert both.note == "2 declarations have this name"
 
 
 @pytest.mark.parametrize("where", ["shop/cart.py:99:1", "shop/absent.py:1:1", "nothing_like_it", " "])

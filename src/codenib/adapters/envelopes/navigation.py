@@ -14,8 +14,11 @@ from codenib.core.symbols import Completeness, Granularity, GraphAnswer, Navigat
 from codenib.serving.navigation.compare import Mismatch, NavigationComparison, Rates
 
 
-class PlaceItem(msgspec.Struct, frozen=True):
-    """A range with the text of its first line. Lines are 1-based, columns 0-based, the end exclusive."""
+class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
+    """A range with the text of its first line. Lines are 1-based, columns 0-based, the end exclusive.
+
+    What `def` found by name has the rest too: what is declared there, with its `code`.
+    """
 
     path: str
     line: int
@@ -23,6 +26,11 @@ class PlaceItem(msgspec.Struct, frozen=True):
     end_line: int
     end_column: int
     text: str
+    symbol: str = ""
+    kind: str = ""
+    signature: str = ""
+    marks: tuple[str, ...] = ()
+    code: str = ""
 
 
 class NavigationReply(Envelope[PlaceItem], kw_only=True, frozen=True):
@@ -94,6 +102,18 @@ def navigation_reply(answer: NavigationAnswer, texts: Sequence[str]) -> Navigati
         )
         for place, text in zip(answer.locations, texts, strict=True)
     )
+    if answer.meanings:
+        items = tuple(
+            msgspec.structs.replace(
+                item,
+                symbol=meaning.symbol,
+                kind=meaning.kind,
+                signature=meaning.signature,
+                marks=meaning.marks,
+                code=meaning.text,
+            )
+            for item, meaning in zip(items, answer.meanings, strict=True)
+        )
     return NavigationReply(
         items=items,
         total=answer.total,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.history import HistoryAnswer
-from codenib.core.navigation import Position
+from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import (
     CURRENT,
     HistoryRequest,
@@ -27,6 +27,8 @@ from codenib.core.symbols import GraphAnswer, NavigationAnswer, Provider
 from codenib.core.views import ViewKind
 from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
+from codenib.serving.navigation.meanings import main_meaning, meanings_by_name
+from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
 from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.pool import Snapshots
@@ -151,6 +153,63 @@ class Navigator:
         if request.provider == "live" and request.snapshot.at is not None:
             raise InputError("a live server sees the worktree alone", hint="codenib def … --provider static")
         pinned, refreshed = self._pin(request)
+        meanings = None
+        if request.provider != "live":  # a server knows places, not names
+            meanings = self.places.meanings(pinned, request.where, request.snapshot)
+        if meanings is not None and (question == "definition" or main_meaning(meanings) is None):
+            answer = self._of_meanings(question, pinned, meanings, request)
+        else:
+            answer = self._at_position(question, pinned, request)
+            if meanings is not None and len(meanings) > 1 and answer.provider != "syntactic":
+                more = len(meanings) - 1
+                others = f"also declared at {more} other place{'s' * (more > 1)}: codenib def {answer.asked}"
+                answer = replace(answer, note="; ".join(filter(None, (answer.note, others))))
+        link_source(answer.locations, self._snapshots, pinned.ref.id)
+        link_source(answer.meanings, self._snapshots, pinned.ref.id)
+        return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def _of_meanings(
+        self,
+        question: NavigationQuestion,
+        pinned: PinnedSnapshot,
+        meanings: Sequence[Meaning],
+        request: NavigationRequest,
+    ) -> NavigationAnswer:
+        """A name's declarations, or the references of all of them: no server starts for a name."""
+        from codenib.views.graph.navigate import SortedLocations
+
+        first = meanings[0].place
+        position = Position(first.path, first.line, first.column)
+        resolved = all(resolved_group(pinned, each.place.path) is not None for each in meanings)
+        if resolved and len(meanings) == 1:
+            answer = self._at_position(question, pinned, request)
+            alone = [place for place in answer.locations if place != first] == []
+            return replace(answer, meanings=tuple(meanings)) if alone else answer
+        if request.provider == "static" and not resolved:
+            raise StateError(_no_facts(pinned, first.path), hint="codenib tools")
+        if question == "definition":
+            places = SortedLocations(
+                tuple(each.place for each in meanings[: request.limit]),
+                len(meanings),
+                0,
+                "occurrence" if resolved else "name",
+                last_name(meanings[0].symbol),
+            )
+            chosen = tuple(meanings[: request.limit])
+            if resolved:
+                answer = _navigated(pinned, position, places, "static", _backend_of(pinned, first.path))
+                return replace(answer, meanings=chosen)
+            answer = _navigated(pinned, position, places, "syntactic", "names")
+            return replace(answer, meanings=chosen, note=_no_facts(pinned, first.path))
+        note = f"{len(meanings)} declarations have this name"
+        if not resolved:
+            answer = self._by_name(question, pinned, position, request)
+            return replace(answer, note=f"{note}; {_no_facts(pinned, first.path)}")
+        return replace(_references_of_all(pinned, meanings, request), note=note)
+
+    def _at_position(
+        self, question: NavigationQuestion, pinned: PinnedSnapshot, request: NavigationRequest
+    ) -> NavigationAnswer:
         position = self.places.position(pinned, request.where, request.name, request.snapshot)
         provider, note = self._choose(request, pinned, position)
         if provider == "live":
@@ -159,24 +218,8 @@ class Navigator:
             matches, backend = _ask_static(question, pinned, position, request)
             note = _unreadable(pinned, [position.path, *(place.path for place in matches.locations)])
         else:
-            matches, backend = self._by_name(question, pinned, position, request), "names"
-        link_source(matches.locations, self._snapshots, pinned.ref.id)
-        limited = matches.total > len(matches.locations)
-        return NavigationAnswer(
-            locations=matches.locations,
-            snapshot=pinned.ref,
-            provider=provider,
-            backend=backend,
-            granularity=matches.granularity,
-            completeness="unknown" if provider == "syntactic" else "limited" if limited else "all",
-            total=matches.total,
-            outside=matches.outside,
-            asked=matches.asked,
-            position=position,
-            seconds=time.perf_counter() - started,
-            refreshed=refreshed,
-            note=note,
-        )
+            return replace(self._by_name(question, pinned, position, request), note=note)
+        return replace(_navigated(pinned, position, matches, provider, backend), note=note)
 
     def _pin(self, request: NavigationRequest) -> tuple[PinnedSnapshot, str]:
         """The graph as it must be, or as it is where a server may answer instead.
@@ -221,13 +264,53 @@ class Navigator:
         pinned: PinnedSnapshot,
         position: Position,
         request: NavigationRequest,
-    ) -> SortedLocations:
+    ) -> NavigationAnswer:
         from codenib.views.graph.navigate import SortedLocations
 
         line = pinned.text(position.path).split("\n")[position.line - 1]
         name = by_name.name_at(line, position.column)
-        places = by_name.places_of_name(self._snapshots, question, name, request.snapshot) if name else ()
-        return SortedLocations(places[: request.limit], len(places), 0, "name", name)
+        meanings: Sequence[Meaning] = ()
+        if question == "definition" and name:
+            lexical, _ = self._snapshots.pin(ViewKind.LEXICAL, request.snapshot)
+            meanings = meanings_by_name(lexical, name)
+            places = tuple(each.place for each in meanings)
+        else:
+            places = by_name.places_of_name(self._snapshots, name, position.path, request.snapshot)
+        matches = SortedLocations(places[: request.limit], len(places), 0, "name", name)
+        answer = _navigated(pinned, position, matches, "syntactic", "names")
+        return replace(answer, meanings=tuple(meanings[: request.limit]))
+
+
+def _navigated(
+    pinned: PinnedSnapshot, position: Position, matches: SortedLocations, provider: Provider, backend: str
+) -> NavigationAnswer:
+    limited = matches.total > len(matches.locations)
+    return NavigationAnswer(
+        locations=matches.locations,
+        snapshot=pinned.ref,
+        provider=provider,
+        backend=backend,
+        granularity=matches.granularity,
+        completeness="unknown" if provider == "syntactic" else "limited" if limited else "all",
+        total=matches.total,
+        outside=matches.outside,
+        asked=matches.asked,
+        position=position,
+        seconds=0.0,
+    )
+
+
+def _references_of_all(
+    pinned: PinnedSnapshot, meanings: Sequence[Meaning], request: NavigationRequest
+) -> NavigationAnswer:
+    """What refers to any of several declarations, each place once."""
+    whole = replace(request, limit=None)
+    positions = [Position(each.place.path, each.place.line, each.place.column) for each in meanings]
+    asked = [_ask_static("references", pinned, position, whole) for position in positions]
+    places = sorted({place for matches, _ in asked for place in matches.locations})
+    first, backend = asked[0]
+    merged = replace(first, locations=tuple(places[: request.limit]), total=len(places))
+    return _navigated(pinned, positions[0], merged, "static", backend)
 
 
 def _ask_static(
@@ -235,12 +318,16 @@ def _ask_static(
 ) -> tuple[SortedLocations, str]:
     from codenib.views.graph.navigate import definitions, references
 
-    view = pinned.graph
-    group = view.group(view.file_number(position.path) or 0)
-    backend = next(each.backend for each in view.about.groups if each.group == group)
+    view, backend = pinned.graph, _backend_of(pinned, position.path)
     if question == "definition":
         return definitions(view, position, request.limit), backend
     return references(view, position, request.limit, declarations=request.declarations), backend
+
+
+def _backend_of(pinned: PinnedSnapshot, path: str) -> str:
+    view = pinned.graph
+    group = view.group(view.file_number(path) or 0)
+    return next(each.backend for each in view.about.groups if each.group == group)
 
 
 def _unreadable(pinned: PinnedSnapshot, paths: Sequence[str]) -> str:

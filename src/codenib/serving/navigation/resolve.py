@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codenib.core.errors import InputError
-from codenib.core.navigation import Position
+from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import SnapshotRequest
 from codenib.core.views import ViewKind
-from codenib.serving.navigation import by_name
+from codenib.serving.navigation.meanings import has_graph, main_meaning, meanings_by_name, meanings_in_graph
 from codenib.serving.navigation.positions import (
     ambiguous,
     last_name,
@@ -39,12 +39,28 @@ class PlaceResolver:
             return where
         place = parse_place(self._relative(where))
         if not place.line and place.target not in pinned.files:
-            return self._of_symbol(pinned, place.target, request)
+            meanings = self._of_symbol(pinned, place.target, request)
+            main = main_meaning(meanings)
+            if main is None:
+                choices = [str(each) for each in meanings]
+                raise ambiguous(place.target, choices, lambda first: f"codenib def {first.split()[0]}")
+            return Position(main.place.path, main.place.line, main.place.column)
         if place.line or name:
             position = position_in(place, name, pinned.text(place.target))
             if position is not None:
                 return position
         return _of_line(pinned, place.target, place.line or 1)
+
+    def meanings(
+        self, pinned: PinnedSnapshot, where: str | Position, request: SnapshotRequest
+    ) -> list[Meaning] | None:
+        """What a symbol may mean, the best first; None where a place is asked for, not a symbol."""
+        if isinstance(where, Position):
+            return None
+        place = parse_place(self._relative(where))
+        if place.line or place.target in pinned.files:
+            return None
+        return self._of_symbol(pinned, place.target, request)
 
     def node(self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest) -> int:
         """The node of the graph that is meant; a path means its file."""
@@ -92,21 +108,18 @@ class PlaceResolver:
         path, _, rest = where.partition(":")
         return f"{self._reader.relative(path)}:{rest}" if rest else self._reader.relative(path)
 
-    def _of_symbol(self, pinned: PinnedSnapshot, symbol: str, request: SnapshotRequest) -> Position:
-        if ViewKind.GRAPH in pinned.manifest.views:
-            from codenib.views.graph.navigate import location_of
-            from codenib.views.graph.symbols import resolve
-
-            locations = [location_of(pinned.graph, node) for node in resolve(pinned.graph, symbol)]
-            positions = [Position(each.path, each.line, each.column) for each in locations]
-        else:
-            positions = by_name.declarations(self._snapshots, symbol, request)
-        if not positions:
+    def _of_symbol(self, pinned: PinnedSnapshot, symbol: str, request: SnapshotRequest) -> list[Meaning]:
+        """What the graph declares; where it declares nothing so called (it has no functions inside
+        functions, nor files without an engine), what the units do."""
+        if has_graph(pinned):
+            meanings = meanings_in_graph(pinned, symbol)
+            if any(resolved_group(pinned, each.place.path) is not None for each in meanings):
+                return meanings
+        lexical, _ = self._snapshots.pin(ViewKind.LEXICAL, request)
+        meanings = meanings_by_name(lexical, symbol)
+        if not meanings:
             raise InputError(f"nothing is called {symbol!r}", hint=f"codenib symbols {symbol.split('.')[-1]}")
-        if len(positions) > 1:
-            choices = [f"{each.path}:{each.line}:{each.column + 1}" for each in positions]
-            raise ambiguous(symbol, choices, lambda first: f"codenib def {first}")
-        return positions[0]
+        return meanings
 
 
 def resolved_group(pinned: PinnedSnapshot, path: str) -> str | None:

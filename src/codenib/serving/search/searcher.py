@@ -12,7 +12,7 @@ from codenib.core.answers import Answer, Plan, PlanStep, Route, SnapshotRef
 from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest, SnapshotRequest
 from codenib.core.views import Status, ViewKind, ViewRecord
-from codenib.planner.plan import make_plan
+from codenib.planner.plan import make_plan, parse_budget
 from codenib.planner.words import sentence, steps_of
 from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.background import is_allowed
@@ -187,6 +187,7 @@ def _check(request: SearchRequest) -> None:
     """Refuse what can never be answered, before any work."""
     if not request.query.strip():
         raise InputError("the query is empty", hint="codenib search 'what to look for'")
+    parse_budget(request.budget)
     if request.reranker is not None:
         from codenib.serving.search.rerankers.choose import parse_reranker
 

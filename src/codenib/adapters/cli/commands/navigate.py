@@ -30,10 +30,12 @@ from codenib.adapters.envelopes.navigation import (
     unresolved,
 )
 from codenib.core.errors import InputError
+from codenib.core.navigation import Meaning
 from codenib.core.requests import NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
 
 _WIDEST = 160
+_CODE_ALONE, _CODE_EACH = 60, 8  # lines of a declaration, alone or one of several
 _LISTS = ("symbols", "outline")  # declarations alone, which need no resolved uses
 _BOTH_WAYS: tuple[NeighbourRelation, ...] = ("dependents", "dependencies")
 
@@ -109,7 +111,10 @@ def _show(answer: NavigationAnswer, json_output: bool, what: str, standing: Stan
         return
     if answer.refreshed:
         say(answer.refreshed)
-    for place, text in zip(answer, texts, strict=True):
+    for meaning in answer.meanings:
+        for line in _declaration(meaning, len(answer.meanings), standing):
+            click.echo(line)
+    for place, text in zip(answer, texts, strict=True) if not answer.meanings else ():
         head = click.style(f"{standing.from_here(place.path)}:{place.line}:{place.column + 1}", fg="cyan")
         end = place.end_column if place.end_line == place.line else len(text)
         marked = f"{text[: place.column]}{click.style(text[place.column : end], bold=True)}{text[end:]}"
@@ -123,6 +128,20 @@ def _show(answer: NavigationAnswer, json_output: bool, what: str, standing: Stan
     say(f"{len(answer.locations):,} of {answer.total:,} ({label}{grain}) in {answer.seconds * 1000:.1f} ms")
     if answer.note:
         say(answer.note)
+
+
+def _declaration(meaning: Meaning, of: int, standing: Standing) -> Iterator[str]:
+    """A declaration with its kind and its code: more of it when it is alone."""
+    place = meaning.place
+    head = click.style(f"{standing.from_here(place.path)}:{place.line}:{place.column + 1}", fg="cyan")
+    marks = "".join(f", {mark}" for mark in meaning.marks)
+    yield f"{head}  {click.style(meaning.symbol, bold=True)}  {meaning.kind}{marks}"
+    lines = meaning.text.rstrip().split("\n")
+    most = _CODE_ALONE if of == 1 else _CODE_EACH
+    for number, text in enumerate(lines[:most], meaning.start_line):
+        yield f"  {click.style(str(number), dim=True)}  {text[:_WIDEST]}"
+    if len(lines) > most:
+        yield click.style(f"  … {len(lines) - most} more lines", dim=True)
 
 
 def neighbourhood(metavar: str) -> Callable[[Callable[..., None]], Callable[..., None]]:

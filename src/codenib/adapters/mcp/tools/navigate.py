@@ -17,25 +17,44 @@ from codenib.adapters.mcp.tools.replies import (
 )
 from codenib.adapters.mcp.tools.tool import Call
 from codenib.core.errors import InputError
+from codenib.core.navigation import Meaning
 from codenib.core.requests import CURRENT, NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
 from codenib.core.views import ViewKind
 from codenib.serving.navigation.route import route_for_query, route_for_symbols
 
 _BODIES = 1  # definitions that are shown with their lines: parsing a file takes 8 ms for 900 lines
-_BODY_LINES = 60
+_BODY_LINES, _OTHER_LINES = 60, 10  # of the best declaration, and of each other that a name may mean
 
 
 def definition(call: Call) -> ToolReply:
     """Where a name is declared, with the lines of the declaration."""
     where, name = place_of(call)
     answer = call.workspace.navigator.definition(NavigationRequest(where, name))
+    if answer.meanings:
+        entries = [
+            _meaning(each, _OTHER_LINES if at else _BODY_LINES) for at, each in enumerate(answer.meanings)
+        ]
+        return _navigated(answer, entries, "definitions", call["name"])
     entries = []
     for at, (place, line) in enumerate(zip(answer.locations, call.workspace.lines(answer), strict=True)):
         body = _body(call, answer.snapshot.id, place.path, place.line) if at < _BODIES else []
         shown = body or [shorten(line.strip())]
         entries.append("\n".join([f"{place.path}:{place.line}", *shown]))
     return _navigated(answer, entries, "definitions", call["name"])
+
+
+def _meaning(meaning: Meaning, most: int) -> str:
+    """A declaration with its kind and its first lines."""
+    lines = meaning.text.rstrip().split("\n")
+    shown = numbered("\n".join(lines[:most]), meaning.start_line)
+    if len(lines) > most:
+        shown.append(
+            f"… {len(lines) - most} lines: read {meaning.place.path} {meaning.start_line}-{meaning.end_line}"
+        )
+    marks = "".join(f", {mark}" for mark in meaning.marks)
+    head = f"{meaning.place.path}:{meaning.place.line} {meaning.symbol} {meaning.kind}{marks}"
+    return "\n".join([head, *shown])
 
 
 def references(call: Call) -> ToolReply:
@@ -130,11 +149,18 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
         "outside": answer.outside,
         "truncated": answer.total > len(answer.locations),
         "note": answer.note,
-        "items": [
-            {"path": place.path, "line": place.line, "column": place.column + 1} for place in answer.locations
-        ],
+        "items": _items(answer),
     }
     return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total)
+
+
+def _items(answer: NavigationAnswer) -> list[dict[str, Any]]:
+    items: list[dict[str, Any]] = [
+        {"path": place.path, "line": place.line, "column": place.column + 1} for place in answer.locations
+    ]
+    for item, meaning in zip(items, answer.meanings, strict=False):
+        item |= {"symbol": meaning.symbol, "kind": meaning.kind, "signature": meaning.signature}
+    return items
 
 
 def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> ToolReply:

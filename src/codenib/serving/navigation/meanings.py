@@ -1,0 +1,178 @@
+"""A name in, what it may mean out: declarations with their kind, signature and lines, the best first.
+
+Functions and types come before values and fields, sources before tests, examples, generated and vendored
+code; then the one that the graph finds most important or, without one, that most files name together with its
+module or class.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codenib.core.answers import Evidence
+from codenib.core.navigation import Location, Meaning
+from codenib.core.source import Mark
+from codenib.core.views import ViewKind
+from codenib.serving.navigation.positions import words_of
+from codenib.serving.search.evidence import mark_names, unit_evidence
+from codenib.serving.search.lexical import LOWERED
+from codenib.serving.search.names import unit_names
+from codenib.units.marks import marks_of
+from codenib.units.tokens import term_hash, terms_of
+
+if TYPE_CHECKING:
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
+
+_SEPARATORS = re.compile(r"::|[.#/:]")
+_VALUES = frozenset(
+    {"constant", "const", "static", "variable", "var", "val", "given", "table", "enum_member"}
+)
+_PARTS = frozenset(
+    {"field", "property", "event", "getter", "setter", "parameter", "type_parameter", "import", "label"}
+)
+_PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
+_SIGNATURE_LINES = 8
+_SIGNATURE_WIDTH = 200
+_MOST_LINES = 30  # a body counts more than a stub; beyond this, longer is not more of a declaration
+
+
+@dataclass(frozen=True, slots=True)
+class _Ranked:
+    """A meaning with what decides its place; `weight` is how much it is used."""
+
+    meaning: Meaning
+    weight: float
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        meaning = self.meaning
+        lines = min(meaning.end_line - meaning.start_line, _MOST_LINES)
+        depth = meaning.place.path.count("/")
+        return (*tier(meaning), meaning.kind == "prototype", -self.weight, -lines, depth, meaning.place)
+
+
+def tier(meaning: Meaning) -> tuple[float, int]:
+    """What comes before all else: less for program code than for tests, for functions than for fields."""
+    share = min((LOWERED[Mark[mark.upper()]] for mark in meaning.marks), default=1.0)
+    return -share, 2 if meaning.kind in _PARTS else 1 if meaning.kind in _VALUES else 0
+
+
+def main_meaning(meanings: Sequence[Meaning]) -> Meaning | None:
+    """The one that people mean: alone, or before all others by its tier; None when that is unclear."""
+    if len(meanings) == 1 or (meanings and tier(meanings[0]) < tier(meanings[1])):
+        return meanings[0]
+    return None
+
+
+def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
+    """The units with this (dotted) name, and the declarations inside of units, of a pinned lexical view."""
+    parts = [part for part in _SEPARATORS.split(symbol) if part]
+    if not parts:
+        return []
+    names, view = unit_names(pinned), pinned.lexical
+    named = [unit_evidence(view, unit) for unit in names.units(parts[-1]).tolist()]
+    named += [each.narrowed(unit_evidence(view, each.unit)) for each in names.nested(parts[-1])]
+    ranked: dict[Location, _Ranked] = {}
+    for unit in named:
+        if not _fits(unit, parts):
+            continue
+        lines = pinned.text(unit.path).split("\n")
+        place = _first_mention(lines, unit, parts[-1])
+        if place is not None and place not in ranked:
+            meaning = Meaning(
+                place=place,
+                symbol=unit.symbol,
+                kind=unit.kind,
+                signature=signature_of(lines, place.line, unit.end_line),
+                start_line=_first_line(lines, unit.start_line),
+                end_line=unit.end_line,
+                marks=unit.marks,
+            )
+            ranked[place] = _Ranked(meaning, _popularity(pinned, unit, parts[-1]))
+    return [each.meaning for each in sorted(ranked.values(), key=lambda each: each.key)]
+
+
+def meanings_in_graph(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
+    """The declarations of the graph with this (dotted) name."""
+    from codenib.views.graph.navigate import extent_of, location_of
+    from codenib.views.graph.symbols import resolve
+
+    view = pinned.graph
+    ranked = []
+    for node in resolve(view, symbol):
+        place, extent = location_of(view, node), extent_of(view, node)
+        lines = pinned.text(place.path).split("\n")
+        meaning = Meaning(
+            place=place,
+            symbol=view.qualified(node),
+            kind=view.kind(node).label,
+            signature=signature_of(lines, place.line, extent.end_line),
+            start_line=extent.line,
+            end_line=extent.end_line,
+            marks=mark_names(marks_of(place.path)),
+        )
+        ranked.append(_Ranked(meaning, float(view.importance[node])))
+    return [each.meaning for each in sorted(ranked, key=lambda each: each.key)]
+
+
+def signature_of(lines: Sequence[str], line: int, last: int) -> str:
+    """The declaration that begins on a line, as one line: up to where its brackets close.
+
+    >>> signature_of(["def load(", "    path: str,", ") -> int:", "    return 1"], 1, 4)
+    'def load(path: str) -> int'
+    >>> signature_of(["func Load(path string) error {"], 1, 1)
+    'func Load(path string) error'
+    """
+    text = ""
+    for piece in lines[line - 1 : min(last, line - 1 + _SIGNATURE_LINES)]:
+        text += piece.strip() if text.endswith(("(", "[", "<")) else f" {piece.strip()}"
+        if sum(map(text.count, "([")) <= sum(map(text.count, ")]")):
+            break
+    text = re.sub(r",?\s*([)\]])", r"\1", text.strip().rstrip("{:").rstrip())
+    return text if len(text) <= _SIGNATURE_WIDTH else f"{text[:_SIGNATURE_WIDTH]}…"
+
+
+def has_graph(pinned: PinnedSnapshot) -> bool:
+    return ViewKind.GRAPH in pinned.manifest.views
+
+
+def _first_line(lines: Sequence[str], start: int) -> int:
+    """Where a unit's text begins: units own the blank lines above them."""
+    return next((at for at in range(start, len(lines) + 1) if lines[at - 1].strip()), start)
+
+
+def _first_mention(lines: Sequence[str], unit: Evidence, name: str) -> Location | None:
+    for line in range(unit.start_line, min(unit.end_line, len(lines)) + 1):
+        for column, word in words_of(lines[line - 1]):
+            if word == name:
+                return Location(unit.path, line, column, line, column + len(name))
+    return None
+
+
+def _fits(item: Evidence, parts: list[str]) -> bool:
+    full = [part for part in _SEPARATORS.split(f"{item.path.rsplit('.', 1)[0]}/{item.symbol}") if part]
+    return bool(item.symbol) and full[-len(parts) :] == parts
+
+
+def _popularity(pinned: PinnedSnapshot, unit: Evidence, name: str) -> float:
+    """How many other files have a unit that names it together with its class, module or package."""
+    view = pinned.lexical
+    owner = _SEPARATORS.split(unit.symbol)[:-1]
+    *folders, file = unit.path.split("/")
+    stem = file.partition(".")[0]
+    modules = folders[-1:] if stem in _PACKAGE_FILES else [stem, *folders[-1:]]
+    holders = _holders(pinned, name)
+    around = [_holders(pinned, word) for word in (owner[-1:] or modules) if word != name]
+    both = holders[np.isin(holders, np.concatenate(around))] if around else holders
+    files = set(view.file_of[both[view.live[both]]].tolist())
+    return float(len({view.path(number) for number in files} - {unit.path}))
+
+
+def _holders(pinned: PinnedSnapshot, word: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    terms = terms_of(word)
+    return pinned.lexical.holders(term_hash(terms[-1])) if terms else np.zeros(0, np.int64)
