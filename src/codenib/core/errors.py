@@ -23,6 +23,9 @@ def extra_hint(extra: str) -> str:
     return f"pip install '{DISTRIBUTION}[{extra}]'"
 
 
+_LONGEST, _SHOWN = 2000, 200  # characters; engines' own last lines are long, and fit
+
+
 class CodenibError(Exception):
     """What went wrong and where, with the one command that helps as `hint`."""
 
@@ -30,8 +33,9 @@ class CodenibError(Exception):
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
-        self.message = message
-        self.hint = hint
+        # What was asked stands in the message: nobody reads a name of 100,000 characters, or types it again.
+        self.message = message if len(message) <= _LONGEST else f"{message[:_SHOWN]} … {message[-_SHOWN:]}"
+        self.hint = hint if len(hint) <= _LONGEST else ""
 
 
 class InputError(CodenibError):

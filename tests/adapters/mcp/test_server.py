@@ -56,7 +56,7 @@ def test_all_tools_are_there_when_asked_for(shop: GitRepo) -> None:
     within(shop.path, ask, all_tools=True)
 
 
-def test_a_missing_view_is_an_error_that_names_the_command(shop: GitRepo) -> None:
+def test_a_missing_view_is_an_error_that_names_a_tool_and_no_shell_line(shop: GitRepo) -> None:
     async def ask(client: Client) -> None:
         calls: dict[str, dict[str, Any]] = {
             "callers": {"name": "convert"},
@@ -64,11 +64,12 @@ def test_a_missing_view_is_an_error_that_names_the_command(shop: GitRepo) -> Non
             "dependencies": {"name": "convert"},
             "search_zoekt": {"pattern": "money"},
         }
-        views = {"search_zoekt": "zoekt"}
+        instead = {"search_zoekt": "try: search regex=true"}
         for tool, arguments in calls.items():
             answer = await client.call_tool(tool, arguments)
             assert answer.is_error, tool
-            assert f"codenib index --views {views.get(tool, 'graph')}" in text_of(answer)
+            assert instead.get(tool, "try: references, or search") in text_of(answer)
+            assert "codenib " not in text_of(answer)
 
     within(shop.path, ask, all_tools=True)
 

@@ -23,6 +23,7 @@ from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, PROMPTS, RESOU
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
 from codenib.adapters.mcp.tools.catalogue import ALL_TOOLS, DEFAULT_TOOLS
+from codenib.adapters.mcp.tools.hints import error_for_tools
 from codenib.adapters.mcp.tools.replies import (
     FACTS_KEY,
     STRUCTURED_KEY,
@@ -32,7 +33,7 @@ from codenib.adapters.mcp.tools.replies import (
     render,
 )
 from codenib.adapters.mcp.tools.tool import Call, McpTool
-from codenib.core.errors import CodenibError, InputError, StateError
+from codenib.core.errors import CodenibError, StateError
 from codenib.core.views import ViewKind
 
 Request = ServerRequestContext[Any, Any]
@@ -176,7 +177,8 @@ class _Handlers:
         try:
             value = await anyio.to_thread.run_sync(maker, abandon_on_cancel=True)
         except CodenibError as error:
-            raise MCPError(types.INTERNAL_ERROR, f"{error.message}; try: {error.hint}") from error
+            message, hint = error_for_tools(error)
+            raise MCPError(types.INTERNAL_ERROR, f"{message}; try: {hint}" if hint else message) from error
         text = msgspec.json.encode(value).decode("utf-8", "replace")
         content = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=text)
         return types.ReadResourceResult(contents=[content])
@@ -221,20 +223,12 @@ def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> To
             reply = tool.run(Call(context, workspace, arguments))
         return replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
     except CodenibError as error:
-        return failure(_for_tools(error))
+        return failure(error)
     except Exception as error:  # noqa: BLE001 - the one catch-all of the server, as main() has its own
         traceback.print_exc()  # to standard error, which clients keep as the server's log
         return failure(
             CodenibError(f"internal error: {type(error).__name__}: {error}", hint="codenib doctor")
         )
-
-
-def _for_tools(error: CodenibError) -> CodenibError:
-    """An error whose hint is a question on the command line, with the tool's words for it."""
-    for command, words in (("codenib def ", "definition at "), ("codenib read ", "read ")):
-        if error.hint.startswith(command):
-            return InputError(error.message, hint=words + error.hint.removeprefix(command))
-    return error
 
 
 def _status(context: ServerContext) -> dict[str, Any]:

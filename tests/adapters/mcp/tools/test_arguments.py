@@ -52,6 +52,20 @@ def test_wrong_values_are_refused_with_what_is_right(given: dict[str, Any]) -> N
     assert raised.value.hint
 
 
+@pytest.mark.parametrize(
+    ("given", "reason"),
+    [
+        ({"query": "a" * 100_000}, "query has 100,000 characters"),
+        ({"query": "a", "paths": ["b"] * 101}, "paths has 101 items"),
+        ({"query": "a\0"}, "query has a NUL character"),
+        ({"query": 5}, "query must be a string"),
+    ],
+)
+def test_a_refusal_names_the_true_reason(given: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InputError, match=reason):
+        parse("t", PARAMETERS, given)
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),

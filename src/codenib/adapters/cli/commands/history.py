@@ -74,8 +74,9 @@ def _print(answer: HistoryAnswer, full: bool, standing: Standing) -> None:
     if answer.note:
         say(answer.note)
     took = "" if answer.refreshed else f", {answer.seconds * 1000:.0f} ms"
-    at = (answer.snapshot.commit or "")[:10]
-    say(f"{len(answer.items):,} of {answer.total:,} commits up to {at}{took}")
+    last = answer.snapshot.commit
+    upto = f"up to {last[:10]}" if last else "in a repository without commits"
+    say(f"{len(answer.items):,} of {answer.total:,} commits {upto}{took}")
 
 
 def _subject(touch: Touch) -> str:

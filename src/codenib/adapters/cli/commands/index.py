@@ -17,7 +17,7 @@ from codenib.adapters.envelopes.upkeep import (
     update_reply,
     verify_reply,
 )
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, ProviderError, StateError
 from codenib.core.updates import GraphUpdate, Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.serving.choices import DEFAULT_VIEWS, DOCUMENT_SETS, FAMILIES, parse_views
@@ -56,7 +56,7 @@ def index(
             wanted, at=at, rebuild=rebuild, embedder=embedder, family=family, documents=documents, trust=trust
         )
         progress.close()
-    _report(outcome, wanted, json_output)
+    _report(outcome, wanted, json_output, required=wanted)
 
 
 @click.command("import-scip")
@@ -68,7 +68,8 @@ def import_scip(repository: str, file: str, json_output: bool) -> None:
     with opened(repository, quiet=json_output) as (workspace, progress):
         outcome = workspace.maintenance.import_scip(file)
         progress.close()
-    _report(outcome, (ViewKind.GRAPH,), json_output)
+    graph = (ViewKind.GRAPH,)
+    _report(outcome, graph, json_output, required=graph)
 
 
 @click.command()
@@ -81,7 +82,10 @@ def update(repository: str, explain: bool, json_output: bool) -> None:
         outcome = workspace.update()
         progress.close()
         done = workspace.maintenance.graph_update(outcome) if explain else None
-    _report(outcome, tuple(outcome.manifest.views), json_output, done if explain else _UNASKED)
+    views = tuple(outcome.manifest.views)
+    # A view that was asked for once and cannot be built here (zoekt is not installed) is no failed update.
+    required = tuple(kind for kind in views if kind in DEFAULT_VIEWS)
+    _report(outcome, views, json_output, done if explain else _UNASKED, required=required)
 
 
 _UNASKED = GraphUpdate("", "")  # no explanation was asked for
@@ -92,8 +96,11 @@ def _report(
     wanted: tuple[ViewKind, ...],
     json_output: bool,
     explained: GraphUpdate | None = _UNASKED,
+    *,
+    required: tuple[ViewKind, ...],
 ) -> None:
-    failed = [kind for kind in wanted if outcome.manifest.views[kind].status is Status.FAILED]
+    """Print what was done with `wanted`; the exit code tells of a failure among `required`."""
+    failed = [kind for kind in required if outcome.manifest.views[kind].status is Status.FAILED]
     if json_output:
         print_json(update_reply(outcome, None if explained is _UNASKED else explained))
     else:
@@ -111,7 +118,10 @@ def _report(
         if explained is not _UNASKED:
             print_update(explained)
     if failed:
-        raise click.exceptions.Exit(3)
+        provider = all(
+            outcome.manifest.views[kind].error.startswith(ProviderError.__name__) for kind in failed
+        )
+        raise click.exceptions.Exit(ProviderError.exit_code if provider else StateError.exit_code)
 
 
 @click.command()

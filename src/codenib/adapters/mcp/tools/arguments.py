@@ -11,6 +11,7 @@ from codenib.core.errors import InputError
 Kind = Literal["string", "integer", "boolean", "strings"]
 _WORDS = {"string": "a string", "integer": "a whole number", "boolean": "true or false", "strings": "strings"}
 _LONGEST = 20_000  # characters of a string: an issue's text fits, a file's hardly
+_MOST = 100  # strings of a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +69,7 @@ def _value(tool: str, parameter: Parameter, given: Any) -> Any:
         if parameter.required:
             raise InputError(f"{tool} needs {parameter.name}", hint=f"{parameter.name}: {parameter.about}")
         return parameter.default
+    _check_size(tool, parameter.name, given)
     value = _converted(parameter.kind, given)
     if value is None:
         what = f"{tool}: {parameter.name} must be {_WORDS[parameter.kind]}, not {str(given)[:80]!r}"
@@ -82,17 +84,29 @@ def _value(tool: str, parameter: Parameter, given: Any) -> Any:
     return value
 
 
+def _check_size(tool: str, name: str, given: Any) -> None:
+    """Refuse what is too large, or no text, with that reason."""
+    texts = given if isinstance(given, list) else [given]
+    if len(texts) > _MOST:
+        raise InputError(f"{tool}: {name} has {len(texts):,} items", hint=f"at most {_MOST} items")
+    for text in texts:
+        if isinstance(text, str) and len(text) > _LONGEST:
+            what = f"{tool}: {name} has {len(text):,} characters, which is too long"
+            raise InputError(what, hint=f"at most {_LONGEST:,} characters: the part that matters")
+        if isinstance(text, str) and "\0" in text:
+            raise InputError(f"{tool}: {name} has a NUL character", hint="text without it")
+
+
 def _converted(kind: Kind, given: Any) -> Any:
     """The value as its kind; None when it is of another. Models write numbers as strings now and then."""
     if kind == "string":
-        fits = isinstance(given, str) and len(given) <= _LONGEST and "\0" not in given
-        return given if fits else None
+        return given if isinstance(given, str) else None
     if kind == "boolean":
         return given if isinstance(given, bool) else {"true": True, "false": False}.get(str(given).lower())
     if kind == "strings":
         items = [given] if isinstance(given, str) else given
-        fits = isinstance(items, list) and len(items) <= 100
-        return items if fits and all(_converted("string", item) is not None for item in items) else None
+        fits = isinstance(items, list) and all(isinstance(item, str) for item in items)
+        return items if fits else None
     if isinstance(given, bool):
         return None
     if isinstance(given, float) and given.is_integer():

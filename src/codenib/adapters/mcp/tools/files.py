@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codenib.adapters.envelopes.envelope import utc
+from codenib.adapters.mcp.tools.hints import note_for_tools
 from codenib.adapters.mcp.tools.replies import (
     ToolReply,
     counted,
@@ -44,7 +45,7 @@ def history(call: Call) -> ToolReply:
     span = f"{answer.path}:{answer.start_line}-{answer.end_line}"
     edits = f"{answer.uncommitted} lines not committed" if answer.uncommitted else ""
     what = f"{counted(len(answer.items), answer.total, 'commits')} of {span}"
-    head = head_line(what, edits, describe_snapshot(answer.snapshot), answer.note)
+    head = head_line(what, edits, describe_snapshot(answer.snapshot), note_for_tools(answer.note))
     facts = {
         **snapshot_facts(answer.snapshot, answer.refreshed),
         "provider": "git",

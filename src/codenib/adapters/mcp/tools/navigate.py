@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from codenib.adapters.mcp.tools.hints import note_for_tools
 from codenib.adapters.mcp.tools.replies import (
     ToolReply,
     counted,
@@ -129,7 +130,7 @@ def _body(call: Call, snapshot: str, path: str, line: int) -> list[str]:
 
 
 def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name: str | None) -> ToolReply:
-    note = answer.note if answer.provider != "live" else ""
+    note = note_for_tools(answer.note) if answer.provider != "live" else ""
     outside = f"{answer.outside} outside the repository" if answer.outside else ""
     head = head_line(
         f"{counted(len(answer.locations), answer.total, what)} of {answer.asked or name or answer.position}",
@@ -148,7 +149,7 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
         "total": answer.total,
         "outside": answer.outside,
         "truncated": answer.total > len(answer.locations),
-        "note": answer.note,
+        "note": note_for_tools(answer.note),
         "items": _items(answer),
     }
     return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total)
@@ -179,7 +180,9 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
         truncated = truncated or answer.truncated
     who = ", ".join(f"{group} {backend}" for group, backend in sorted(answer.backends.items()))
     what = f"{counted(shown, total, ' and '.join(ways))} of {answer.asked}"
-    head = head_line(what, who or "by name alone", describe_snapshot(answer.snapshot), answer.note)
+    head = head_line(
+        what, who or "by name alone", describe_snapshot(answer.snapshot), note_for_tools(answer.note)
+    )
     facts = {
         **snapshot_facts(answer.snapshot, answer.refreshed),
         "provider": "static" if who else "syntactic",
@@ -187,7 +190,7 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
         "asked": answer.asked,
         "total": total,
         "truncated": truncated,
-        "note": answer.note,
+        "note": note_for_tools(answer.note),
         "items": places,
     }
     return ToolReply(head, entries, facts, "raise max_tokens or k, or lower depth")

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from codenib.adapters.envelopes.envelope import freshness_of, snapshot_id
+from codenib.adapters.mcp.tools.hints import error_for_tools
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import CodenibError
 from codenib.core.text.printable import escape_controls, mask_secrets
@@ -125,11 +126,10 @@ def _cut(text: str, max_tokens: int) -> str:
 
 
 def failure(error: CodenibError) -> ToolReply:
-    """An error as a reply: what is wrong, and the one command that helps."""
-    hint = f"try: {error.hint}" if error.hint else ""
-    kind = type(error).__name__
-    facts = {"error": {"kind": kind, "message": error.message, "hint": error.hint}}
-    return ToolReply(error.message, [hint] if hint else [], facts, failed=True)
+    """An error as a reply: what is wrong, and the tool that helps."""
+    message, hint = error_for_tools(error)
+    facts = {"error": {"kind": type(error).__name__, "message": message, "hint": hint}}
+    return ToolReply(message, [f"try: {hint}"] if hint else [], facts, failed=True)
 
 
 def snapshot_facts(ref: SnapshotRef, refreshed: str = "") -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from codenib.adapters.mcp.tools.hints import note_for_tools
 from codenib.adapters.mcp.tools.replies import (
     ToolReply,
     counted,
@@ -24,10 +25,10 @@ def explore(call: Call) -> ToolReply:
     """A context pack."""
     max_tokens = max(call["max_tokens"] - _HEAD_TOKENS, 1)
     pack = call.workspace.explorer.explore(ExploreRequest(call["query"], max_tokens, call["paths"] or ()))
-    head = head_line(str(pack.plan.route), describe_snapshot(pack.snapshot), pack.note)
+    head = head_line(str(pack.plan.route), describe_snapshot(pack.snapshot), note_for_tools(pack.note))
     facts = {
         **snapshot_facts(pack.snapshot, pack.refreshed),
-        "note": pack.note,
+        "note": note_for_tools(pack.note),
         "provider": str(pack.plan.route),
         "plan": pack.plan,
         "total": pack.total,
@@ -100,7 +101,13 @@ def ranked_reply(call: Call, route: str) -> ToolReply:
         entries.append(f"{item.path}:{item.start_line}-{item.end_line} {_named(item.symbol, declared)}{more}")
     what = counted(len(answer.items), answer.total, "units")
     left_out = _left_out(answer.total, answer.coverage)
-    head = head_line(what, str(answer.plan.route), describe_snapshot(answer.snapshot), answer.note, left_out)
+    head = head_line(
+        what,
+        str(answer.plan.route),
+        describe_snapshot(answer.snapshot),
+        note_for_tools(answer.note),
+        left_out,
+    )
     return ToolReply(head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total)
 
 
@@ -149,7 +156,7 @@ def _left_out(total: int, coverage: Coverage) -> str:
 def _search_facts(answer: Answer) -> dict[str, Any]:
     return {
         **snapshot_facts(answer.snapshot, answer.refreshed),
-        "note": answer.note,
+        "note": note_for_tools(answer.note),
         "provider": str(answer.plan.route),
         "plan": answer.plan,
         "total": answer.total,

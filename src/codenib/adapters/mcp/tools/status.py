@@ -8,7 +8,7 @@ from codenib.adapters.envelopes.envelope import Freshness, SnapshotId
 from codenib.adapters.mcp.tools.replies import ToolReply, head_line
 from codenib.adapters.mcp.tools.tool import Call
 from codenib.core.errors import InputError
-from codenib.core.views import Status, ViewKind
+from codenib.core.views import ViewKind
 
 
 def status(call: Call) -> ToolReply:
@@ -20,9 +20,7 @@ def status(call: Call) -> ToolReply:
     entries = [f"{report.files:,} files; changed since the last index: {report.added + report.changed}"]
     entries.append(f"state: {context.state}{f' ({context.work})' if context.work.stage else ''}")
     for kind in ViewKind:
-        state = views.get(kind)
-        how = "" if state is Status.FRESH else f" (codenib index --views {kind})"
-        entries.append(f"{kind}: {state or 'not built'}{how}")
+        entries.append(f"{kind}: {views.get(kind) or 'not built'}")
     exact = "at once" if context.events.watching else f"within a second ({context.events.note or 'starting'})"
     entries.append(f"edits are seen {exact}")
     if report.skipped:
@@ -44,7 +42,7 @@ def get_manifest(call: Call) -> ToolReply:
     """The manifest of the worktree's snapshot, view by view."""
     manifest = call.context.manifest()
     if manifest is None:
-        raise InputError(f"{call.context.name} was not indexed yet", hint="codenib index")
+        raise InputError(f"{call.context.name} was not indexed yet", hint="status")
     rows = [msgspec.json.encode({kind: record}).decode() for kind, record in manifest.views.items()]
     commit = (manifest.commit or manifest.snapshot)[:7]
     head = head_line(f"{len(rows)} views of {manifest.files:,} files", f"{commit}{'+edits' * manifest.dirty}")
