@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -59,6 +60,10 @@ class WorktreeStatus:
     deleted: set[str] = field(default_factory=set)
     nested: set[str] = field(default_factory=set)
     unfit: dict[str, str] = field(default_factory=dict)
+
+
+# Folders and a file that do not begin with a dot or hold a tilde, of letters that print anywhere.
+_ORDINARY = re.compile(r"(?:[A-Za-z0-9_+@-][A-Za-z0-9_+@.-]*/)*[A-Za-z0-9_+@-][A-Za-z0-9_+@.-]*")
 
 
 def is_plain(path: str) -> bool:
@@ -192,6 +197,8 @@ def _enter(listing: Listing, mode: str, digest: str, path: str, good: bool) -> N
 
 def _unfit(path: str, good: bool) -> str:
     """Why no snapshot holds a path; empty when one can."""
+    if _ORDINARY.fullmatch(path):  # nearly all, at a tenth of the cost of looking closely
+        return ""
     if not good:
         return NOT_UTF8
     if not is_plain(path):

@@ -21,9 +21,9 @@ _NAMES = frozenset(
 )  # fmt: skip
 #: Files of a folder that programs keep their secrets in.
 _PLACES = (
-    ".aws/credentials", ".aws/config", ".kube/config", ".docker/config.json", ".cargo/credentials",
-    ".cargo/credentials.toml", ".gem/credentials", ".config/gh/hosts.yml", ".m2/settings-security.xml",
-    ".terraform.d/credentials.tfrc.json", ".config/rclone/rclone.conf",
+    "/.aws/credentials", "/.aws/config", "/.kube/config", "/.docker/config.json", "/.cargo/credentials",
+    "/.cargo/credentials.toml", "/.gem/credentials", "/.config/gh/hosts.yml", "/.m2/settings-security.xml",
+    "/.terraform.d/credentials.tfrc.json", "/.config/rclone/rclone.conf",
 )  # fmt: skip
 # Keys with a further ending (`id_rsa.bak`, `id_ed25519~`), and keys of accounts and applications.
 _LIKE = re.compile(
@@ -47,6 +47,6 @@ def is_secret(path: str) -> bool:
     lower = f"/{path.lower()}"
     name = lower.rpartition("/")[2]
     secret = name in _NAMES or name.endswith(_ENDS) or name.startswith(".env.") or bool(_LIKE.fullmatch(name))
-    secret = secret or lower.endswith(tuple(f"/{place}" for place in _PLACES))
+    secret = secret or lower.endswith(_PLACES)
     secret = secret or ("/.ssh/" in lower and not name.endswith(".pub"))
     return secret and not name.endswith(_SHARED)

@@ -29,6 +29,7 @@ UnitKey = tuple[str, int]
 LONG_WEIGHT = 0.8
 SHORT_WEIGHT = 4.0
 RRF_CONSTANT = 60  # the paper's
+_LINES = 1 << 32  # more than a file has
 SHORT_TERMS = 24  # distinct query terms; a docstring's first paragraph has about ten, an issue hundreds
 
 
@@ -70,15 +71,19 @@ def lift(scores: Scores, standing: NDArray[np.float64]) -> Scores:
 def _unit_of_vector(pinned: PinnedSnapshot) -> NDArray[np.int64]:
     """For each row of the dense view the number of the same unit in the lexical view, or -1."""
     lexical, dense = pinned.lexical, pinned.dense
-    numbers = {
-        (lexical.paths[file], start): number
-        for number, (file, start) in enumerate(
-            zip(lexical.file_of.tolist(), lexical.starts.tolist(), strict=True)
-        )
-        if lexical.live[number]
-    }
-    spans = dense.spans()
-    return np.fromiter((numbers.get(span, -1) for span in spans), np.int64, len(dense))
+    live = np.flatnonzero(lexical.live)
+    known = lexical.file_of[live] * _LINES + lexical.starts[live]
+    order = np.argsort(known, kind="stable")
+    known, live = known[order], live[order]
+    if not len(known):
+        return np.full(len(dense), -1)
+    files = {path: number for number, path in enumerate(lexical.paths)}
+    paths = np.array([files.get(path, -1) for path in dense.paths], np.int64)
+    wanted = paths[dense.file_of] * _LINES + dense.starts
+    # Of two units that begin in one line the last is taken, as a table by place would.
+    at = np.maximum(np.searchsorted(known, wanted, side="right") - 1, 0)
+    found: NDArray[np.int64] = np.where(known[at] == wanted, live[at], -1)
+    return found
 
 
 def reciprocal_ranks(

@@ -167,11 +167,12 @@ class CodeVectorStore:
             marks=Mark(int(self.unit_marks[number])),
         )
 
-    def spans(self) -> Iterator[tuple[str, int]]:
-        """The path and first line of each row."""
+    @property
+    def starts(self) -> NDArray[np.int64]:
+        """The first line of each row."""
         starts = np.concatenate([np.zeros(0, np.int64), *(parts.rows["start"] for parts in self._parts)])
-        for file, start in zip(self.file_of.tolist(), starts[self._stored].tolist(), strict=True):
-            yield self.paths[file], start
+        lines: NDArray[np.int64] = starts[self._stored]
+        return lines
 
     def vector(self, number: int) -> Floats:
         part, local = locate(self._first_row, int(self._stored[number]))
