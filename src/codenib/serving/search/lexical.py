@@ -126,17 +126,20 @@ def rank(
 
 def _spread_out(view: LexicalView, chosen: Array, values: Array, k: int) -> Ranking:
     """The best `k` units, where further units of a file count less, most of all for the first places."""
-    files, first = view.file_of[chosen], min(k, FRONT)
-    front = _best(view, chosen, spread_values(files, values, FRONT_SPREAD, first), "unit", first)
-    behind = _best(view, chosen, spread_values(files, values, SPREAD, k), "unit", k)
-    numbers = tuple(dict.fromkeys((*front.numbers, *behind.numbers)))[:k]
+
+    def best(share: float, count: int) -> tuple[int, ...]:
+        rows, spread = spread_values(view.file_of[chosen], values, share, count)
+        return _best(view, chosen[rows], spread, "unit", count).numbers
+
+    front, behind = best(FRONT_SPREAD, min(k, FRONT)), best(SPREAD, k)
+    numbers = tuple(dict.fromkeys((*front, *behind)))[:k]
     own = values[np.searchsorted(chosen, numbers)] if numbers else values[:0]
     scores = tuple(np.minimum.accumulate(own).tolist())  # one that was put behind others scores no higher
-    return Ranking(numbers, scores, behind.total, _further(view, numbers, chosen, values))
+    return Ranking(numbers, scores, len(chosen), _further(view, numbers, chosen, values))
 
 
-def spread_values(files: Array, raw: Array, share: float, k: int) -> Array:
-    """The values when each further unit of a file counts only a share; exact for the first `k` of them.
+def spread_values(files: Array, raw: Array, share: float, k: int) -> tuple[Array, Array]:
+    """Rows and values, where each further unit of a file counts only a share; the best `k` are among them.
 
     A unit's place is among those with higher values, so the highest alone tell each other's: most of a large
     repository need not be sorted, unless the `k`-th of these has fallen below the rest.
@@ -144,12 +147,10 @@ def spread_values(files: Array, raw: Array, share: float, k: int) -> Array:
     if len(raw) > 2 * _HIGHEST:
         edge = np.partition(raw, -_HIGHEST)[-_HIGHEST]
         high = np.flatnonzero(raw >= edge)
-        values = np.zeros_like(raw)
-        values[high] = raw[high] * share ** places_in_file(files[high], raw[high])
-        if 0 < k <= len(high) and np.partition(values[high], -k)[-k] >= edge:
-            return values
-    spread: Array = raw * share ** places_in_file(files, raw)
-    return spread
+        values = raw[high] * share ** places_in_file(files[high], raw[high])
+        if 0 < k <= len(high) and np.partition(values, -k)[-k] >= edge:
+            return high, values
+    return np.arange(len(raw)), raw * share ** places_in_file(files, raw)
 
 
 def places_in_file(files: Array, values: Array) -> Array:
