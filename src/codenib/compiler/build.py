@@ -6,6 +6,7 @@ built from the snapshot otherwise. One that fails becomes a failed record and le
 
 from __future__ import annotations
 
+import logging
 import shutil
 import time
 from collections.abc import Mapping, Sequence
@@ -26,6 +27,8 @@ from codenib.snapshot.blobs import BlobSource
 
 if TYPE_CHECKING:
     from codenib.compiler.records.derive import CachedRecords
+
+_log = logging.getLogger("codenib")
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +106,7 @@ class SnapshotBuilder:
         started = time.perf_counter()
         if base is not None and base.same:
             seconds = time.perf_counter() - started
+            _log.debug("%s: reused, its sources are those of %s", kind, base.record.snapshot)
             return BuiltView(replace(base.record, snapshot=snapshot.id, how="reused", seconds=seconds))
         profile = self._views[kind].profile()
         record = ViewRecord(kind, profile.digest, snapshot.id, Status.FAILED, fields=dict(profile.fields))
@@ -143,12 +147,21 @@ class SnapshotBuilder:
                     records.prepare([*base.delta.added, *base.delta.changed])
                 self._progress(f"maintaining {builder.kind}", 0, 1)
                 folder = self._store.artifact(base.record.artifact)
-                return builder.maintain(folder, base.delta, records, out), "maintained"
-            except (CodenibError, OSError, ValueError, LookupError):
+                facts = builder.maintain(folder, base.delta, records, out)
+                _log.debug(
+                    "%s: maintained, %d files differ from %s",
+                    builder.kind,
+                    len(base.delta),
+                    base.record.snapshot,
+                )
+                return facts, "maintained"
+            except (CodenibError, OSError, ValueError, LookupError) as error:
+                _log.debug("%s: not maintained, because %s", builder.kind, error)
                 # The maintainer declines, or the base is gone or damaged: rebuild this view alone.
                 shutil.rmtree(out)
                 out.mkdir()
         if reads_records:
             records.prepare(snapshot.source_files())
+        _log.debug("%s: built%s", builder.kind, "" if base else ", as no snapshot has it with this profile")
         self._progress(f"building {builder.kind}", 0, 1)
         return builder.build(snapshot, records, out), "built"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Collection, Mapping, Sequence
@@ -32,6 +33,8 @@ from codenib.snapshot.take import take
 
 if TYPE_CHECKING:
     from codenib.views.graph.maintenance.audit import GroupAudit
+
+_log = logging.getLogger("codenib")
 
 ViewRecords = Mapping[ViewKind, ViewRecord]
 
@@ -127,6 +130,7 @@ class IndexCompiler:
             views = self._without_failed(snapshot, views)
         later = dict(later or {})
         if not rebuild and (manifest := self._use_current(snapshot, views, later, head=head)) is not None:
+            _log.debug("snapshot %s is published with %s: nothing to do", snapshot.id, ", ".join(views))
             return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
         quick = [kind for kind in views if kind not in SLOW_VIEWS]
         slow = [kind for kind in SLOW_VIEWS if kind in views]

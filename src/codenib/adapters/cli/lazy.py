@@ -24,8 +24,16 @@ class LazyCommand:
 class LazyGroup(click.Group):
     """A group that imports a command's module only to run it: start-up is part of every answer."""
 
-    def __init__(self, *, lazy: Mapping[str, LazyCommand], section: str = "Commands", **options: Any) -> None:
+    def __init__(
+        self,
+        *,
+        lazy: Mapping[str, LazyCommand],
+        section: str = "Commands",
+        prepare: Callable[[click.Command], click.Command] = lambda command: command,
+        **options: Any,
+    ) -> None:
         super().__init__(**options)  # click's own options of a group
+        self._prepare = prepare
         self.lazy = dict(lazy)
         self._section = section
 
@@ -33,7 +41,7 @@ class LazyGroup(click.Group):
         return list(self.lazy)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        return self.lazy[cmd_name].load() if cmd_name in self.lazy else None
+        return self._prepare(self.lazy[cmd_name].load()) if cmd_name in self.lazy else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

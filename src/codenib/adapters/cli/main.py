@@ -12,7 +12,13 @@ import click
 
 from codenib import __version__
 from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
-from codenib.adapters.cli.safe_output import SafeOutput
+from codenib.adapters.cli.safe_output import ReaderGone, SafeOutput
+from codenib.adapters.cli.terminal import (
+    color_of,
+    page_output,
+    terminal_options,
+    with_terminal_options,
+)
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.text.printable import escape_controls
 
@@ -52,8 +58,12 @@ COMMANDS = {
     "mcp": ("serve", "Serve this repository to an agent, by the Model Context Protocol."),
     "serve": ("serve", "Serve repositories to agents over HTTP."),
     "token": ("serve", "Make, list and revoke tokens of `serve`."),
+    "completion": ("completion", "Print the script that completes commands in your shell."),
     "doctor": ("doctor", "Check this installation."),
 }
+
+#: Commands that run long or talk meanwhile; a terminal pages the long output of all others.
+_NOT_PAGED = {"agent", "index", "import-scip", "update", "watch", "verify", "gc", "mcp", "serve", "eval"}
 
 
 def _command(name: str, module: str, about: str) -> LazyCommand:
@@ -67,6 +77,8 @@ def _command(name: str, module: str, about: str) -> LazyCommand:
     lazy={name: _command(name, *row) for name, row in COMMANDS.items()},
     context_settings={"help_option_names": ["-h", "--help"]},
     invoke_without_command=True,
+    prepare=with_terminal_options,
+    params=terminal_options(hidden=False),
 )
 @click.option("-C", "repository", metavar="PATH", default=".", help="The repository (default: this folder).")
 @click.option("--here", is_flag=True, help="Index this folder even if it is a home, `/` or no repository.")
@@ -80,6 +92,10 @@ def cli(context: click.Context, repository: str, here: bool) -> None:
     codenib regex 'def \\w+_session'               exact lines
     """
     context.obj = repository
+    if context.color is None:
+        context.color = color_of(os.environ)
+    if context.invoked_subcommand not in (None, *_NOT_PAGED):
+        page_output(context)
     if context.invoked_subcommand is None:
         from codenib.adapters.cli.start import print_start
 
@@ -97,7 +113,7 @@ def run() -> None:
         sys.exit(130)
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
+    except (ReaderGone, BrokenPipeError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         sys.exit(0)
     except click.ClickException as error:
@@ -119,7 +135,8 @@ def _fail(error: CodenibError) -> None:
 
         body = {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
         click.echo(msgspec.json.encode(body).decode())
-    click.echo(f"{click.style('codenib:', fg='red')} {escape_controls(error.message)}", err=True)
+    color = False if "--color=never" in sys.argv else color_of(os.environ)
+    click.echo(f"{click.style('codenib:', fg='red')} {escape_controls(error.message)}", err=True, color=color)
     if error.hint:
         click.echo(f"  try: {escape_controls(error.hint)}", err=True)
     sys.exit(error.exit_code)

@@ -13,6 +13,7 @@ import click
 import msgspec
 from click.core import ParameterSource
 
+from codenib.adapters.cli.terminal import choices, draws_on_errors, is_paged, shows_color
 from codenib.core.text.printable import escape_controls
 from codenib.serving.place import check_place
 from codenib.serving.workspace import Workspace
@@ -32,15 +33,17 @@ def print_json(value: Any) -> None:
 
 
 def say(line: str) -> None:
-    """A remark for people, on standard error, so that output stays clean."""
-    click.echo(click.style(escape_controls(line), dim=True), err=True)
+    """A remark for people: on standard error, so that output stays clean, or in its place of paged output."""
+    if choices().quiet:
+        return
+    click.echo(click.style(escape_controls(line), dim=True), err=not is_paged())
 
 
 class ProgressDisplay:
     """Progress on standard error: a bar on a terminal, a plain line now and then elsewhere."""
 
     def __init__(self, *, quiet: bool = False) -> None:
-        self._quiet = quiet
+        self._quiet = quiet or choices().quiet
         self._bar: Progress | None = None
         self._task: TaskID | None = None
         self._stage = ""
@@ -63,7 +66,7 @@ class ProgressDisplay:
     def __call__(self, stage: str, done: int, total: int) -> None:
         if self._quiet:
             return
-        if sys.stderr.isatty():
+        if draws_on_errors():
             self._draw(stage, done, total)
         else:
             self._write(stage, done, total)
@@ -154,7 +157,7 @@ def human_size(size_bytes: int) -> str:
 def numbered(text: str, language: str, first_line: int) -> list[str]:
     """Source lines with their numbers; coloured as a whole when standard output is a terminal."""
     lines = text.split("\n")
-    if sys.stdout.isatty():
+    if shows_color():
         coloured = _coloured(text, language).split("\n")
         lines = coloured if len(coloured) == len(lines) else lines
     width = len(str(first_line + len(lines) - 1))

@@ -5,6 +5,7 @@ Live never silently replaces static, nor the reverse: the answer names its provi
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -39,6 +40,8 @@ if TYPE_CHECKING:
     from codenib.serving.navigation.live import LiveServers
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.views.graph.navigate import SortedLocations
+
+_log = logging.getLogger("codenib")
 
 _BUILD = "codenib index --views graph"
 _PATIENCE_S = 3.0  # for the process that maintains the graph; a language server takes longer to start
@@ -212,6 +215,9 @@ class Navigator:
     ) -> NavigationAnswer:
         position = self.places.position(pinned, request.where, request.name, request.snapshot)
         provider, note = self._choose(request, pinned, position)
+        _log.debug(
+            "%s of %s: %s answers%s", question, position, provider, f", because {note}" if note else ""
+        )
         if provider == "live":
             matches, backend = self.servers.ask(question, position, request, pinned.files)
         elif provider == "static":

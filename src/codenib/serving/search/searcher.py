@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.serving.search.costs import Costs
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.serving.snapshots.pool import Snapshots
+
+_log = logging.getLogger("codenib")
 
 #: What an answer by words gains from: vectors always, the history where the order is learned.
 _HELPFUL = (ViewKind.DENSE, ViewKind.HISTORY)
@@ -64,6 +67,8 @@ class Searcher:
         started = time.perf_counter()
         pinned, refreshed = self._pin(request)
         signals, plan = self._plan(request, pinned)
+        _log.debug("snapshot %s; %s", pinned.ref.id, refreshed or "nothing changed since it was indexed")
+        _log.debug("route %s, because %s; views: %s", plan.route, plan.reason, _states(pinned))
         tests = request.tests or ("include" if signals.about_tests else "lower")
         wanted = Retrieval(
             query=request.query,
@@ -181,6 +186,10 @@ class Searcher:
                 return None
             self._rerankers[spec] = opened
         return self._rerankers[spec]
+
+
+def _states(pinned: PinnedSnapshot) -> str:
+    return ", ".join(f"{kind} {record.status}" for kind, record in pinned.manifest.views.items())
 
 
 def _check(request: SearchRequest) -> None:

@@ -23,6 +23,7 @@ from codenib.adapters.cli.options import (
 )
 from codenib.adapters.cli.output import numbered, opened, print_json, say
 from codenib.adapters.cli.standing import Standing, standing_in
+from codenib.adapters.cli.terminal import width
 from codenib.adapters.envelopes.answers import (
     batch_reply,
     plan_reply,
@@ -35,6 +36,7 @@ from codenib.core.requests import RegexRequest, SearchRequest
 
 _SHOWN_LINES = 5
 _WIDEST = 160
+_MARGIN = 8  # of a line's number
 
 
 @click.command()
@@ -189,8 +191,9 @@ def _excerpt(text: str, item: Evidence) -> str:
     from codenib.serving.context.excerpt import matching_lines
 
     lines = text.rstrip().split("\n")
+    widest = width(_WIDEST) - _MARGIN
     chosen = matching_lines(lines, item.matched, _SHOWN_LINES)
-    printed = numbered("\n".join(line[:_WIDEST] for line in lines), item.language, item.start_line)
+    printed = numbered("\n".join(line[:widest] for line in lines), item.language, item.start_line)
     out: list[str] = []
     for above, number in zip([-1, *chosen], chosen, strict=False):
         if above >= 0 and number > above + 1:

@@ -26,7 +26,9 @@ _TOOLS = tuple(
     )
 )
 _SHELL = re.compile(r"\b(?:codenib|pip|git|export|rm|sysctl|npm)\s|(?:^|\s)--\w")
-_NAMED_COMMAND = re.compile(r"[;,]? ?(?:try: )?codenib (?:index|update|tools|doctor|trust)\b[^;]*")
+_NAMED_COMMAND = re.compile(
+    r" ?\(codenib [^)]*\)|[;,]? ?(?:try: )?codenib (?:index|update|tools|doctor|trust)\b[^;]*"
+)
 _log = logging.getLogger("codenib")
 
 
@@ -55,5 +57,7 @@ def note_for_tools(note: str) -> str:
     """
     >>> note_for_tools("by words alone: vectors are being built; codenib index waits for that")
     'by words alone: vectors are being built'
+    >>> note_for_tools("no fresh graph (codenib index --views graph); by name")
+    'no fresh graph; by name'
     """
-    return _NAMED_COMMAND.sub("", note)
+    return _NAMED_COMMAND.sub("", note).replace("codenib def ", "definition ")
