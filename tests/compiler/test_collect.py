@@ -6,6 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.gitrepo import GitRepo
+from tests.manifest.published import change_schema
 
 import codenib
 from codenib.compiler.collect import collect
@@ -85,7 +86,7 @@ def test_what_a_manifest_of_another_schema_reaches_is_kept(harbour: GitRepo) -> 
         outcome = workspace.index(TEXT_VIEWS)
         store = Store(Path(workspace.status().store).name)
     path = store.folder / "manifests" / f"{outcome.manifest.snapshot}.json"
-    path.write_bytes(path.read_bytes().replace(b'"schema":1', b'"schema":99'))
+    change_schema(path)
     report = collect(keep=0)
     assert (report.artifacts, report.records, report.blobs) == (0, 0, 0)
     with closing(LocalBlobs(store.blob_store)) as local:

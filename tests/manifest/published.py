@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
+from codenib.manifest.files import with_checksum, without_checksum
 from codenib.manifest.store import Store
 
 FILES = {"a.py": "1" * 40, "b/é.py": "2" * 40}
@@ -29,6 +31,12 @@ def publish(
     store.publish(manifest, files)
     os.utime(store.folder / "manifests" / f"{snapshot.id}.json", (number, number))
     return manifest
+
+
+def change_schema(path: Path) -> None:
+    """Make a manifest one of another schema, undamaged."""
+    text = without_checksum(path.read_bytes()).replace(b'"schema":1', b'"schema":99')
+    path.write_bytes(with_checksum(text))
 
 
 def build_artifact(store: Store, tree: str = "t" * 64) -> str:

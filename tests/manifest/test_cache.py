@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -73,12 +74,22 @@ def test_many_first_comers_create_one_cache(tmp_path: Path) -> None:
         assert cache.missing([str(number).encode() for number in range(6)]) == set()
 
 
-def test_a_file_that_is_no_database_is_named_with_the_command_that_helps(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_made_anew(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     path.write_bytes(b"not a database, and longer than the header of one" * 100)
-    with pytest.raises(StateError, match="is damaged") as caught:
-        RecordCache(path)
-    assert caught.value.hint == f"rm '{path}'"
+    with closing(RecordCache(path)) as cache:
+        cache.put([(b"key", b"record")])
+        assert list(cache.get([b"key"])) == [b"record"]
+
+
+def test_a_record_that_is_not_what_was_stored_counts_as_absent(tmp_path: Path) -> None:
+    path = tmp_path / "records.sqlite"
+    with closing(RecordCache(path)) as cache:
+        cache.put([(b"key", b"record"), (b"other", b"record")])
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE records SET data = x'0011223344' WHERE key = ?", (b"key",))
+    with closing(RecordCache(path)) as cache:
+        assert list(cache.get([b"key", b"other"])) == [None, b"record"]
 
 
 def test_a_file_that_cannot_be_opened_is_not_called_damaged(tmp_path: Path) -> None:
@@ -89,7 +100,7 @@ def test_a_file_that_cannot_be_opened_is_not_called_damaged(tmp_path: Path) -> N
     assert "rm" not in caught.value.hint
 
 
-def test_damage_inside_is_found_on_the_way_and_by_the_doctor(tmp_path: Path) -> None:
+def test_damage_inside_is_found_by_the_doctor_and_dropped_on_the_way(tmp_path: Path) -> None:
     path = tmp_path / "records.sqlite"
     keys = [bytes([number]) for number in range(200)]
     with closing(RecordCache(path)) as cache:
@@ -100,5 +111,6 @@ def test_damage_inside_is_found_on_the_way_and_by_the_doctor(tmp_path: Path) -> 
         file.write(b"\xff" * 4096 * 8)
     with closing(RecordCache(path)) as cache:
         assert not cache.healthy()
-        with pytest.raises(StateError, match="is damaged"):
-            list(cache.get(keys))
+        assert set(cache.get(keys)) == {None}
+        cache.put([(keys[0], b"again")])
+        assert list(cache.get(keys[:1])) == [b"again"]

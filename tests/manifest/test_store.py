@@ -3,7 +3,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.manifest.published import FILES, publish
+from tests.manifest.published import FILES, build_artifact, change_schema, publish
 
 from codenib.core.errors import StateError
 from codenib.manifest.store import Store
@@ -25,20 +25,20 @@ def test_what_was_never_published_is_none(store: Store) -> None:
 def test_an_unknown_schema_is_refused_with_the_command_that_rebuilds(store: Store) -> None:
     manifest = publish(store, 1)
     path = store.folder / "manifests" / f"{manifest.snapshot}.json"
-    path.write_bytes(path.read_bytes().replace(b'"schema":1', b'"schema":99'))
+    change_schema(path)
     with pytest.raises(StateError, match="schema 99; this codenib reads 1") as caught:
         store.manifest(manifest.snapshot)
     assert caught.value.hint == "codenib index --rebuild"
 
 
 @pytest.mark.parametrize("damage", [b"", b"{", b"[]", b"\xff\xfe", b'{"schema":1}', b'{"schema":"one"}'])
-def test_a_damaged_manifest_is_refused_with_the_command_that_rebuilds(store: Store, damage: bytes) -> None:
+def test_a_damaged_manifest_counts_as_none_and_is_noted(store: Store, damage: bytes) -> None:
     manifest = publish(store, 1)
     (store.folder / "manifests" / f"{manifest.snapshot}.json").write_bytes(damage)
-    with pytest.raises(StateError, match="is damaged") as caught:
-        store.manifest(manifest.snapshot)
-    assert caught.value.hint == "codenib index --rebuild"
+    assert store.manifest(manifest.snapshot) is None
     assert store.manifests() == []
+    assert store.take_damaged() == ("a manifest",)
+    assert store.take_damaged() == ()
 
 
 def test_a_damaged_tree_is_written_again_by_the_next_publication(store: Store) -> None:
@@ -106,3 +106,27 @@ def test_a_home_that_cannot_be_written_is_said_with_the_variable_that_moves_it(t
     with pytest.raises(StateError, match="state cannot be written to") as caught:
         Store("key", root=tmp_path / "file" / "v1").worktree_state("worktree")
     assert "CODENIB_HOME" in caught.value.hint
+
+
+def test_a_part_that_was_written_to_is_damage_and_an_untouched_artifact_is_not_read(store: Store) -> None:
+    name = build_artifact(store)
+    part = store.artifact(name) / "view.json"
+    assert store.is_whole(name)
+    part.write_bytes(b"[]")
+    assert "another checksum" in store.damage(name)
+    part.write_bytes(b"{}")
+    assert store.is_whole(name)
+    part.write_bytes(b"{ }")
+    assert "3 of 2 bytes" in store.damage(name)
+    part.unlink()
+    assert not store.is_whole(name)
+    assert store.take_damaged() == ("the lexical view",)
+
+
+def test_a_shared_part_has_the_checksum_of_its_base(store: Store) -> None:
+    base = store.artifact(build_artifact(store))
+    (base / "view.json").write_bytes(b"[]")
+    folder = store.new_artifact()
+    (folder / "view.json").hardlink_to(base / "view.json")
+    store.seals.seal(folder, base)
+    assert "another checksum" in store.damage(store.adopt(folder, "lexical", "t" * 64))

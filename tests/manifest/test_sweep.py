@@ -3,7 +3,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from tests.manifest.published import build_artifact, publish
+from tests.manifest.published import build_artifact, change_schema, publish
 from tests.manifest.rubbish import abandon_artifact
 
 from codenib.core.views import ViewKind
@@ -46,7 +46,7 @@ def test_a_sweep_keeps_the_newest_of_each_sort_and_every_head(store: Store, tmp_
 def test_a_sweep_loses_nothing_that_an_unreadable_manifest_may_reach(store: Store) -> None:
     artifact = build_artifact(store)
     manifest = publish(store, 1, artifact=artifact)
-    (store.folder / "manifests" / f"{manifest.snapshot}.json").write_bytes(b'{"schema":99}')
+    change_schema(store.folder / "manifests" / f"{manifest.snapshot}.json")
     publish(store, 2)
     rubbish = abandon_artifact(store)
     assert sweep(store) == 0

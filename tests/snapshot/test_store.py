@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
 from contextlib import closing
@@ -76,8 +77,20 @@ def test_a_kill_loses_nothing_that_was_put(tmp_path: Path) -> None:
         assert list(contents) == [b"%d" % number * 1000 for number in said]
 
 
-def test_a_file_that_is_no_store_is_a_state_error_with_a_way_out(tmp_path: Path) -> None:
+def test_a_file_that_is_no_store_is_made_anew(tmp_path: Path) -> None:
     (tmp_path / "blobs.db").write_bytes(b"not a database" * 1000)
-    with pytest.raises(StateError, match="not a database") as caught:
-        LocalBlobs(tmp_path / "blobs.db")
-    assert "delete" in caught.value.hint
+    with closing(LocalBlobs(tmp_path / "blobs.db")) as store:
+        store.put_many([("a" * 40, b"content")])
+        assert list(store.read(["a" * 40])) == [b"content"]
+
+
+def test_a_damaged_content_is_an_error_once_and_then_absent(tmp_path: Path) -> None:
+    path = tmp_path / "blobs.db"
+    with closing(LocalBlobs(path)) as store:
+        store.put_many([("a" * 40, b"content")])
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("UPDATE blobs SET data = x'00'")
+    with closing(LocalBlobs(path)) as store:
+        with pytest.raises(StateError, match="damaged and is dropped"):
+            list(store.read(["a" * 40]))
+        assert store.known(["a" * 40]) == set()

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.choices import RepositoryViews
 from codenib.compiler.registry import VIEWS, ViewContext, derivers_of
-from codenib.core.errors import CodenibError
+from codenib.core.errors import CodenibError, StoreFault
 from codenib.core.protocols import ViewMaintainer
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import RepoManifest, Status, ViewFacts, ViewKind, ViewRecord
@@ -116,6 +116,10 @@ class SnapshotBuilder:
             known, profile = profile, builder.profile()  # opens an embedder, before any work
             record = replace(record, profile=profile.digest, fields=dict(profile.fields))
             facts, how = self._write(builder, snapshot, base if profile == known else None, records, out)
+            self._store.seals.seal(out, self._folder(base) if how == "maintained" else None)
+        except StoreFault:  # says nothing of the view: nothing is published
+            shutil.rmtree(out, ignore_errors=True)
+            raise
         except Exception as error:  # noqa: BLE001 - a failed view, however it failed, leaves its siblings
             shutil.rmtree(out, ignore_errors=True)
             seconds = time.perf_counter() - started
@@ -130,6 +134,9 @@ class SnapshotBuilder:
             error=facts.lacks,
         )
         return BuiltView(record, out)
+
+    def _folder(self, base: Base | None) -> Path | None:
+        return None if base is None else self._store.artifact(base.record.artifact)
 
     def _write(
         self,
@@ -146,7 +153,7 @@ class SnapshotBuilder:
                 if reads_records:
                     records.prepare([*base.delta.added, *base.delta.changed])
                 self._progress(f"maintaining {builder.kind}", 0, 1)
-                folder = self._store.artifact(base.record.artifact)
+                folder = self._store.whole_artifact(base.record.artifact)
                 facts = builder.maintain(folder, base.delta, records, out)
                 _log.debug(
                     "%s: maintained, %d files differ from %s",
@@ -155,6 +162,8 @@ class SnapshotBuilder:
                     base.record.snapshot,
                 )
                 return facts, "maintained"
+            except StoreFault:
+                raise
             except (CodenibError, OSError, ValueError, LookupError) as error:
                 _log.debug("%s: not maintained, because %s", builder.kind, error)
                 # The maintainer declines, or the base is gone or damaged: rebuild this view alone.

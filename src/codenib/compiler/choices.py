@@ -34,11 +34,11 @@ class RepositoryViews:
             self[kind].settle(snapshot)
 
     def fresh_record(self, manifest: RepoManifest, kind: ViewKind) -> ViewRecord | None:
-        """The record of a view that has today's profile and whose artifact is there."""
+        """The record of a view that has today's profile and whose artifact is there and whole."""
         record = manifest.views.get(kind)
         if record is None or record.status is not Status.FRESH or not self._is_of_today(record):
             return None
-        return record if self._store.artifact(record.artifact).is_dir() else None
+        return record if self._store.is_whole(record.artifact) else None
 
     def has_failed(self, manifest: RepoManifest, kind: ViewKind) -> bool:
         """Whether building the view of this very snapshot failed, with today's profile."""

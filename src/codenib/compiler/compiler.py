@@ -7,6 +7,7 @@ import math
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codenib.compiler.bases import Bases, by_nearness
@@ -103,6 +104,8 @@ class IndexCompiler:
         manifest = self.store.manifest(snapshot.id)
         if manifest is None or any(self.views.fresh_record(manifest, kind) is None for kind in views):
             return None
+        if not self.store.has_tree(manifest.tree):
+            return None
         return manifest if manifest.views.keys() >= set(later) else None
 
     def ensure(
@@ -149,7 +152,7 @@ class IndexCompiler:
             if rebuild:
                 self._publisher.keep_only(snapshot)
         assert outcome is not None
-        return outcome
+        return replace(outcome, healed=self.store.take_damaged())
 
     def renew(self, snapshot: SourceSnapshot, kind: ViewKind) -> Outcome:
         """Build one slow view of a published snapshot from nothing; the others stay."""
@@ -195,7 +198,10 @@ class IndexCompiler:
         if manifest is None:
             raise StateError("there is no fresh graph of these files", hint="codenib index --views graph")
         return self.graph.audit(
-            snapshot, self.store.artifact(manifest.views[ViewKind.GRAPH].artifact), sample=sample, seed=seed
+            snapshot,
+            self.store.whole_artifact(manifest.views[ViewKind.GRAPH].artifact),
+            sample=sample,
+            seed=seed,
         )
 
     def _without_failed(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> Sequence[ViewKind]:

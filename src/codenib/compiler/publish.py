@@ -31,9 +31,10 @@ class Publisher:
         """Give the new folders their names, and publish them with the other `records` of the snapshot."""
         self._store.describe(self._repository.common_dir or self._repository.root)
         others = {
-            kind: record
+            kind: as_stale(record)
+            if record.status is Status.FRESH and not self._store.is_whole(record.artifact)
+            else record
             for kind, record in records.items()
-            if record.status is not Status.FRESH or self._store.artifact(record.artifact).is_dir()
         }
         views = {**others, **{kind: self._adopt(view, snapshot) for kind, view in built.items()}}
         manifest = RepoManifest(

@@ -34,9 +34,14 @@ def verify_views(
         published: dict[ViewKind, Path] = {}
         for kind in kinds:  # copies, because the next writers may sweep the published ones meanwhile
             if (record := views.fresh_record(manifest, kind)) is not None:
+                folder = context.store.artifact(record.artifact)
+                if what := context.store.seals.damage(folder, whole=True):
+                    differences[kind] = [f"the view is damaged: {what}"]
                 published[kind] = scratch / f"published-{kind}"
-                shutil.copytree(context.store.artifact(record.artifact), published[kind])
+                shutil.copytree(folder, published[kind])
         for kind in kinds:
+            if kind in differences:
+                continue
             if kind not in published:
                 record = manifest.views[kind]
                 differences[kind] = [f"the view is {record.status}: {record.error}"]

@@ -3,6 +3,7 @@
 CodenibError
 ├── InputError      the caller can fix it            exit 2
 ├── StateError      re-indexing fixes it             exit 3
+│   └── StoreFault  the disk failed on the way       exit 3
 ├── ProviderError   an outside program failed        exit 4
 └── CannotMaintain  internal: rebuild that part instead
 """
@@ -48,6 +49,13 @@ class StateError(CodenibError):
     """What is stored cannot serve: missing, of another schema, or damaged. Re-indexing repairs it."""
 
     exit_code = 3
+
+
+class StoreFault(StateError):
+    """A write or read of the store failed (full, read-only, an I/O error, a damaged row that was dropped).
+
+    It says nothing of the source, so nothing is published from it; what was published before still serves.
+    """
 
 
 class ProviderError(CodenibError):

@@ -32,6 +32,7 @@ class Outcome:
     renamed: int = 0
     derived: int = 0
     seconds: float = 0.0
+    healed: tuple[str, ...] = ()  # what was damaged in the store, and dropped
 
     @property
     def nothing_to_do(self) -> bool:
@@ -41,13 +42,19 @@ class Outcome:
         """Two steps of one update as one outcome."""
         if self.nothing_to_do or second.nothing_to_do:
             done = second if self.nothing_to_do else self
-            return replace(done, manifest=second.manifest, seconds=self.seconds + second.seconds)
+            return replace(
+                done,
+                manifest=second.manifest,
+                seconds=self.seconds + second.seconds,
+                healed=self.healed + second.healed,
+            )
         return replace(
             self,
             manifest=second.manifest,
             views={**self.views, **second.views},
             derived=self.derived + second.derived,
             seconds=self.seconds + second.seconds,
+            healed=self.healed + second.healed,
         )
 
 

@@ -1,26 +1,28 @@
 """The derived-record cache: (deriver, version, blob digest, language hint) in, the record's bytes out.
 
-One SQLite file serves all repositories, so branches, worktrees and clones share what was derived.
+One SQLite file serves all repositories, so branches, worktrees and clones share what was derived. Each record
+has a checksum: a damaged one counts as absent, and is derived again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 
-from codenib.core.errors import StateError
-from codenib.manifest.lock import exclusive
+from codenib.snapshot.database import Database
 
 _BATCH = 500
-_BUSY_S = 60.0
+_TABLE = "CREATE TABLE IF NOT EXISTS records (key BLOB PRIMARY KEY, data BLOB NOT NULL)"
+_SUM = 4  # bytes of the checksum before the data
+_FORM = "2"  # of a row; those of another are never asked for, and go with the next `gc`
 
 
 def record_key(deriver: str, version: str, digest: str, hint: str) -> bytes:
     """The name of a record; 128 bits."""
-    name = "\0".join((deriver, version, digest, hint))
+    name = "\0".join((_FORM, deriver, version, digest, hint))
     return hashlib.blake2b(name.encode(), digest_size=16).digest()
 
 
@@ -28,80 +30,61 @@ class RecordCache:
     """Records by key. Writers batch; readers never block them (write-ahead log)."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with self._guard():
-            self._db = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
-            try:
-                self._prepare()
-            except BaseException:
-                self._db.close()
-                raise
+        self._database = Database(path, _TABLE)
 
     def close(self) -> None:
-        self._db.close()
+        self._database.close()
 
     def get(self, keys: Iterable[bytes]) -> Iterator[bytes | None]:
-        """The record of each key, in order; None where there is none."""
+        """The record of each key, in order; None where there is none, or a damaged one."""
         for key in keys:
-            with self._guard():
-                row = self._db.execute("SELECT data FROM records WHERE key = ?", (key,)).fetchone()
-            yield row[0] if row else None
+            row = self._database.run(lambda db, key=key: _row(db, key))  # type: ignore[misc]
+            yield _unsealed(key, row[0]) if row else None
 
     def missing(self, keys: Sequence[bytes]) -> set[bytes]:
         """Those of `keys` that have no record."""
         absent = set(keys)
         for start in range(0, len(keys), _BATCH):
             part = keys[start : start + _BATCH]
-            marks = ",".join("?" * len(part))
-            with self._guard():
-                rows = self._db.execute(f"SELECT key FROM records WHERE key IN ({marks})", part)
-                absent.difference_update(key for (key,) in rows)
+            absent.difference_update(self._database.run(lambda db, part=part: _known(db, part)))  # type: ignore[misc]
         return absent
 
     def put(self, rows: Sequence[tuple[bytes, bytes]]) -> None:
         """Store records; the last of two writers wins, and both wrote the same."""
-        with self._guard(), self._db:
-            self._db.execute("BEGIN IMMEDIATE")
-            self._db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?)", rows)
+        sealed = [(key, _checksum(key, data) + data) for key, data in rows]
+        self._database.write(
+            lambda db: db.executemany("INSERT OR REPLACE INTO records VALUES (?, ?)", sealed)
+        )
 
     def healthy(self) -> bool:
         """Whether SQLite finds its file in order."""
-        try:
-            return bool(self._db.execute("PRAGMA quick_check(1)").fetchone()[0] == "ok")
-        except sqlite3.DatabaseError:
-            return False
+        return self._database.healthy() and not self._database.was_damaged
 
     def keep_only(self, keys: set[bytes]) -> int:
         """Drop every other record; how many went."""
-        with self._guard():
-            present = {key for (key,) in self._db.execute("SELECT key FROM records")}
-            gone = [(key,) for key in present - keys]
-            if gone:
-                with self._db:
-                    self._db.execute("BEGIN IMMEDIATE")
-                    self._db.executemany("DELETE FROM records WHERE key = ?", gone)
-                self._db.execute("VACUUM")
+        present = self._database.run(lambda db: {key for (key,) in db.execute("SELECT key FROM records")})
+        gone = [(key,) for key in present - keys]
+        if gone:
+            self._database.write(lambda db: db.executemany("DELETE FROM records WHERE key = ?", gone))
+            self._database.run(lambda db: db.execute("VACUUM"))
         return len(gone)
 
-    def _prepare(self) -> None:
-        if self._db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-            # Changing the journal mode does not wait for a busy file, so the first comers take turns.
-            with exclusive(self._path.with_name(f"{self._path.name}.lock"), timeout_s=_BUSY_S):
-                self._db.execute(
-                    "CREATE TABLE IF NOT EXISTS records (key BLOB PRIMARY KEY, data BLOB NOT NULL)"
-                )
-                self._db.execute("PRAGMA journal_mode=WAL").fetchall()
-        self._db.execute("PRAGMA synchronous=NORMAL")
 
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        """Names the file in what SQLite reports; only a damaged one is to be deleted."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:  # locked, full, not readable
-            raise StateError(f"record cache {self._path}: {error}", hint="codenib doctor") from error
-        except sqlite3.DatabaseError as error:
-            raise StateError(
-                f"record cache {self._path} is damaged: {error}", hint=f"rm '{self._path}'"
-            ) from error
+def _row(db: sqlite3.Connection, key: bytes) -> tuple[bytes] | None:
+    row: tuple[bytes] | None = db.execute("SELECT data FROM records WHERE key = ?", (key,)).fetchone()
+    return row
+
+
+def _known(db: sqlite3.Connection, keys: Sequence[bytes]) -> list[bytes]:
+    marks = ",".join("?" * len(keys))
+    return [row[0] for row in db.execute(f"SELECT key FROM records WHERE key IN ({marks})", keys)]
+
+
+def _checksum(key: bytes, data: bytes) -> bytes:
+    return zlib.crc32(data, zlib.crc32(key)).to_bytes(_SUM, "little")
+
+
+def _unsealed(key: bytes, stored: object) -> bytes | None:
+    if not isinstance(stored, bytes) or stored[:_SUM] != _checksum(key, stored[_SUM:]):
+        return None
+    return stored[_SUM:]

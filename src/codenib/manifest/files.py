@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import zlib
 from pathlib import Path
 
 
@@ -21,6 +22,24 @@ def replace_file(path: Path, data: bytes) -> None:
         partial.unlink(missing_ok=True)
         raise
     sync_folder(path.parent)
+
+
+_FIELD = b'{"checksum":"%08x"'
+
+
+def with_checksum(text: bytes) -> bytes:
+    """A JSON object with a checksum of the rest as its first field."""
+    rest = text[1:]
+    return _FIELD % zlib.crc32(rest) + (b"" if rest == b"}" else b",") + rest
+
+
+def without_checksum(data: bytes) -> bytes:
+    """The JSON object that was given to `with_checksum`; a ValueError when it is not that any more."""
+    length = len(_FIELD % 0)
+    rest = data[length:].removeprefix(b",")
+    if data[:length] != _FIELD % zlib.crc32(rest):
+        raise ValueError("the checksum is not that of the content")
+    return b"{" + rest
 
 
 def drop_partial(folder: Path) -> None:

@@ -23,9 +23,16 @@ from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.embeddings import EmbeddingCache
-from codenib.manifest.files import replace_file, sync_folder, sync_tree
+from codenib.manifest.files import (
+    replace_file,
+    sync_folder,
+    sync_tree,
+    with_checksum,
+    without_checksum,
+)
 from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, is_taken, shared
+from codenib.manifest.seal import Seals
 
 _LOCK_S = 120.0
 #: How long a process that must have a slow view waits for another that builds it: as long as that may take.
@@ -53,6 +60,8 @@ class Store:
     def __init__(self, key: str, *, root: Path | None = None) -> None:
         self.root = root or home()
         self.folder = self.root / "repos" / key
+        self.seals = Seals(self.folder / "checked")
+        self._damaged: dict[str, None] = {}
 
     # -- shared by all repositories
 
@@ -123,12 +132,43 @@ class Store:
     def artifact(self, name: str) -> Path:
         return self.folder / "artifacts" / name
 
+    def damage(self, name: str) -> str:
+        """What is wrong with an artifact that is there; nothing when it is whole, or gone altogether."""
+        folder = self.artifact(name)
+        what = self.seals.damage(folder)
+        return what if what and folder.is_dir() else ""
+
+    def is_whole(self, name: str) -> bool:
+        """Whether an artifact is there and undamaged. Damage is noted: who makes it again says so."""
+        folder = self.artifact(name)
+        if not folder.is_dir():
+            return False
+        if self.damage(name):
+            self._damaged[f"the {name.partition('-')[0]} view"] = None
+            return False
+        return True
+
+    def whole_artifact(self, name: str) -> Path:
+        """The folder of an artifact; an error when that is damaged."""
+        if what := self.damage(name):
+            raise StateError(f"artifact {name} is damaged: {what}", hint="codenib update")
+        return self.artifact(name)
+
+    def take_damaged(self) -> tuple[str, ...]:
+        """What was damaged and is not used any more, since the last time that somebody asked."""
+        names = tuple(self._damaged)
+        self._damaged.clear()
+        return names
+
     def manifest(self, snapshot: str) -> RepoManifest | None:
-        """The manifest of a snapshot; None when it was never published."""
+        """The manifest of a snapshot; None when it was never published, or is damaged: then it is noted."""
         path = self._manifest_path(snapshot)
         try:
-            data = path.read_bytes()
+            data = without_checksum(path.read_bytes())
         except FileNotFoundError:
+            return None
+        except ValueError:
+            self._damaged["a manifest"] = None
             return None
         try:
             schema = msgspec.json.decode(data, type=_Schema).schema
@@ -148,12 +188,24 @@ class Store:
         return [manifest for manifest in self.manifests_or_none() if manifest is not None]
 
     def manifests_or_none(self) -> Iterator[RepoManifest | None]:
-        """Each manifest, the most recently used first; None for one that cannot be read."""
+        """Each undamaged manifest, the most recently used first; None for one of another schema."""
         for path in self._by_age():
-            manifest = None
-            with suppress(StateError):  # serves nobody; `status` and `index --rebuild` speak of it
+            try:
                 manifest = self.manifest(path.stem)
-            yield manifest
+            except StateError:  # serves nobody; `status` and `index --rebuild` speak of it
+                yield None
+                continue
+            if manifest is not None:
+                yield manifest
+
+    def drop_damaged(self) -> None:
+        """Remove manifests that are damaged. Under the writer lock."""
+        for path in self._by_age():
+            with suppress(OSError):
+                try:
+                    without_checksum(path.read_bytes())
+                except ValueError:
+                    path.unlink(missing_ok=True)
 
     def head(self, worktree: str) -> str | None:
         """The snapshot last published for a worktree."""
@@ -167,7 +219,8 @@ class Store:
             with self.changing_heads():
                 if not self._manifest_path(snapshot).exists():
                     return False
-                replace_file(self.folder / "heads" / f"{worktree}.json", msgspec.json.encode(head))
+                text = with_checksum(msgspec.json.encode(head))
+                replace_file(self.folder / "heads" / f"{worktree}.json", text)
         self.touch(snapshot)
         return True
 
@@ -179,11 +232,21 @@ class Store:
     def tree(self, tree: str) -> dict[str, str]:
         """Path to digest of a published tree."""
         try:
-            return msgspec.json.decode(self._tree_path(tree).read_bytes(), type=dict[str, str])
-        except (OSError, msgspec.DecodeError) as error:
-            raise StateError(
-                f"tree {tree} cannot be read: {error}", hint="codenib index --rebuild"
-            ) from error
+            return msgspec.json.decode(self._tree_bytes(tree), type=dict[str, str])
+        except (OSError, ValueError) as error:
+            raise StateError(f"tree {tree} cannot be read: {error}", hint="codenib update") from error
+
+    def has_tree(self, tree: str) -> bool:
+        """Whether a published tree is there and undamaged; damage is noted."""
+        try:
+            self._tree_bytes(tree)
+        except (OSError, ValueError):
+            self._damaged["a file list"] = None
+            return False
+        return True
+
+    def _tree_bytes(self, tree: str) -> bytes:
+        return without_checksum(self._tree_path(tree).read_bytes())
 
     def trees(self) -> Iterator[dict[str, str]]:
         """All readable trees, also those that only a manifest of another schema names."""
@@ -200,18 +263,23 @@ class Store:
     def still_there(self) -> bool:
         """Whether the repository that this is the store of exists; an unknown one counts as there."""
         try:
-            data = (self.folder / "repository.json").read_bytes()
-            return Path(msgspec.json.decode(data, type=_Place).location).exists()
-        except (OSError, msgspec.DecodeError):
+            return Path(self._place().location).exists()
+        except (OSError, ValueError):
             return True
+
+    def _place(self) -> _Place:
+        data = without_checksum((self.folder / "repository.json").read_bytes())
+        return msgspec.json.decode(data, type=_Place)
 
     # -- writing, under the writer lock
 
     def describe(self, location: Path) -> None:
         """Remember where the repository is, so that `gc` can tell when it is gone."""
-        path = self.folder / "repository.json"
-        if not path.exists():
-            replace_file(path, msgspec.json.encode(_Place(str(location))))
+        place = _Place(str(location))
+        with suppress(OSError, ValueError):
+            if self._place() == place:
+                return
+        replace_file(self.folder / "repository.json", with_checksum(msgspec.json.encode(place)))
 
     @property
     def checkouts(self) -> Path:
@@ -234,18 +302,22 @@ class Store:
         return folder
 
     def adopt(self, folder: Path, kind: str, tree: str) -> str:
-        """Make a built folder durable and give it its name."""
+        """Make a built folder durable and give it its name; one without a seal is sealed first."""
+        if not self.seals.is_sealed(folder):
+            self.seals.seal(folder)
         sync_tree(folder)
         name = f"{kind}-{tree[:16]}-{secrets.token_hex(4)}"
         folder.rename(self.artifact(name))
         sync_folder(folder.parent)
+        self.seals.adopt(folder, self.artifact(name))
         return name
 
     def publish(self, manifest: RepoManifest, files: Mapping[str, str]) -> None:
         """Make `manifest` the one of its snapshot. Everything that it names is durable before."""
         if not self._holds(manifest.tree, files):
-            replace_file(self._tree_path(manifest.tree), msgspec.json.encode(files))
-        replace_file(self._manifest_path(manifest.snapshot), msgspec.json.encode(manifest))
+            replace_file(self._tree_path(manifest.tree), with_checksum(msgspec.json.encode(files)))
+        text = with_checksum(msgspec.json.encode(manifest))
+        replace_file(self._manifest_path(manifest.snapshot), text)
 
     def forget_all_but(self, snapshot: str) -> None:
         """Forget every other manifest, readable or not; what they reach goes with the next sweep."""
@@ -275,9 +347,9 @@ class Store:
 
     def _head(self, worktree: str) -> Head | None:
         try:
-            data = (self.folder / "heads" / f"{worktree}.json").read_bytes()
+            data = without_checksum((self.folder / "heads" / f"{worktree}.json").read_bytes())
             return msgspec.json.decode(data, type=Head)
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, ValueError):
             return None
 
     def _holds(self, tree: str, files: Mapping[str, str]) -> bool:

@@ -26,6 +26,7 @@ def sweep(
     The newest view of each `slow` kind stays, however old it is: the next update follows it.
     """
     _drop_rubbish(store)
+    store.drop_damaged()
     _prune(store, slow, {False: keep_clean, True: keep_dirty})
     manifests = list(store.manifests_or_none())
     if None in manifests:
@@ -36,6 +37,7 @@ def sweep(
     for folder in (store.folder / "artifacts").glob("[!.]*"):
         if folder.name not in reached:
             shutil.rmtree(folder, ignore_errors=True)
+            store.seals.forget(folder.name)
             gone += 1
     trees = {manifest.tree for manifest in manifests if manifest}
     for path in (*(store.folder / "scip").glob("*.scip"), *(store.folder / "trees").glob("*.json")):

@@ -16,7 +16,7 @@ from itertools import islice
 from pathlib import Path
 from typing import IO
 
-from codenib.core.errors import ProviderError
+from codenib.core.errors import ProviderError, StoreFault
 from codenib.snapshot import git
 from codenib.snapshot.repository import Repository
 from codenib.snapshot.store import LocalBlobs
@@ -117,9 +117,20 @@ class Blobs:
                 if digest not in local:
                     yield next(from_git)
                     continue
-                data = next(self.local.read([digest]))
-                yield data if data is not None else next(self._git.read([digest]))
+                yield self._local_or_git(digest)
             next(from_git, None)  # lets the reader hand its process back
+
+    def _local_or_git(self, digest: str) -> bytes | None:
+        """What the store should have; a damaged one is git's to give, or an error."""
+        assert self._git is not None
+        try:
+            data = next(self.local.read([digest]))
+        except StoreFault:
+            data = next(self._git.read([digest]))
+            if data is None:
+                raise
+            return data
+        return data if data is not None else next(self._git.read([digest]))
 
     def close(self) -> None:
         """Close both sides."""

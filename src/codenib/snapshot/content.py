@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 import time
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -21,6 +22,8 @@ IRREGULAR = "not a regular file"
 
 # A file written so shortly before it was hashed may be written again without a visible change of its times.
 _RACY_NS = 100_000_000
+
+_SUM = 4  # bytes of the checksum before the cache
 
 _GONE = (errno.ENOENT, errno.ENOTDIR)
 _OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -166,15 +169,23 @@ class Digester:
 
     def _load(self) -> dict[str, StatRow]:
         try:
-            cache = msgspec.msgpack.decode(self._cache_path.read_bytes(), type=_Cache)
-        except (FileNotFoundError, msgspec.DecodeError):
+            data = self._cache_path.read_bytes()
+            if data[:_SUM] != _checksum(data[_SUM:]):
+                return {}
+            cache = msgspec.msgpack.decode(data[_SUM:], type=_Cache)
+        except (OSError, ValueError):  # every file is read again
             return {}
         return cache.rows if (cache.root, cache.object_format) == (self._root, self._format) else {}
 
     def _save(self, rows: dict[str, StatRow]) -> None:
         fresh = self._cache_path.with_name(f"{self._cache_path.name}.new")
-        fresh.write_bytes(msgspec.msgpack.encode(_Cache(self._root, self._format, rows)))
+        data = msgspec.msgpack.encode(_Cache(self._root, self._format, rows))
+        fresh.write_bytes(_checksum(data) + data)
         fresh.replace(self._cache_path)
+
+
+def _checksum(data: bytes) -> bytes:
+    return zlib.crc32(data).to_bytes(_SUM, "little")
 
 
 def _times(state: os.stat_result) -> tuple[int, int, int, int]:

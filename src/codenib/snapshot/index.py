@@ -24,6 +24,7 @@ _STATUS = (
     "--no-renames",
     "--ignore-submodules=all",
 )
+_HEADER = 12  # bytes before the entries of an index
 _ENTRIES = ("ls-files", "-s", "-v", "-z")
 
 
@@ -55,7 +56,7 @@ def compare(repo: Repository, state_dir: Path) -> tuple[Listing, dict[str, str],
 def _compare(repo: Repository, index: Path) -> tuple[Listing, dict[str, str], WorktreeStatus]:
     # The lock of a killed git would silently keep every later one from saving what it refreshed.
     index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
-    at = repo.git_args()
+    at = [*repo.git_args(), "-c", "index.skipHash=false"]  # by its checksum we know our copy again
     env = {"GIT_INDEX_FILE": str(index), "GIT_OPTIONAL_LOCKS": "1"}
     # git status takes 45 ms on Django and most of it waits for the disk: read the entries meanwhile.
     status = git.start([*at, *_STATUS], env={**env, **git.without_filters(at)})
@@ -81,7 +82,7 @@ def private_index(repo: Repository, state_dir: Path) -> Path:
             file.seek(max(0, stat.st_size - 32))
             facts = f"{source}\0{stat.st_mtime_ns} {stat.st_size} {stat.st_ino} {file.read().hex()}"
             copy = state_dir / f"index-{hashlib.sha256(os.fsencode(facts)).hexdigest()[:24]}"
-            if copy.exists():
+            if _is_whole(copy, repo.object_format):
                 return copy
             file.seek(0)
             data = file.read()
@@ -96,3 +97,16 @@ def private_index(repo: Repository, state_dir: Path) -> Path:
         os.utime(fresh, ns=(stat.st_atime_ns, stat.st_mtime_ns))
         fresh.replace(copy)
     return copy
+
+
+def _is_whole(index: Path, object_format: str) -> bool:
+    """Whether an index has its checksum, which git itself does not look at; zeros stand for none."""
+    try:
+        data = index.read_bytes()
+    except FileNotFoundError:
+        return False
+    length = hashlib.new(object_format, usedforsecurity=False).digest_size
+    body, end = data[:-length], data[-length:]
+    if not data.startswith(b"DIRC") or len(body) < _HEADER:
+        return False
+    return end in (bytes(length), hashlib.new(object_format, body, usedforsecurity=False).digest())

@@ -2,23 +2,19 @@
 
 from __future__ import annotations
 
-import fcntl
-import os
 import sqlite3
-import threading
-import weakref
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 
-from codenib.core.errors import StateError
+from codenib.core.errors import StoreFault
+from codenib.snapshot.database import Database
 
-_BUSY_S = 60.0
 # Raw bytes per transaction: others wait for milliseconds, not for a whole folder.
 _BATCH_BYTES = 8 * 1024 * 1024
 _VARIABLES = 500  # SQLite before 3.32 takes 999 in a statement
+_TABLE = "CREATE TABLE IF NOT EXISTS blobs (digest TEXT PRIMARY KEY, data BLOB NOT NULL)"
 
 
 class LocalBlobs:
@@ -26,10 +22,7 @@ class LocalBlobs:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._lock = threading.Lock()
-        with self._guard():
-            self._connection = _connect(path)
-        self._finalizer = weakref.finalize(self, self._connection.close)
+        self._database = Database(path, _TABLE)
 
     def put_many(self, contents: Iterable[tuple[str, bytes]]) -> None:
         """Store each (digest, bytes) that is not there yet; a few megabytes at a time are in memory."""
@@ -45,97 +38,67 @@ class LocalBlobs:
             self._put(batch)
 
     def read(self, digests: Sequence[str]) -> Iterator[bytes | None]:
-        """The bytes of each digest, in order; None where the store has none or a damaged one."""
+        """The bytes of each digest, in order; None where the store has none.
+
+        A damaged one is dropped, so that the next snapshot stores it again, and is a `StoreFault` now.
+        """
         for digest in digests:
-            with self._guard(), self._lock:
-                row = self._connection.execute(
-                    "SELECT data FROM blobs WHERE digest = ?", (digest,)
-                ).fetchone()
-            yield None if row is None else _unpack(row[0])
+            row = self._database.run(lambda db, key=digest: _row(db, key))  # type: ignore[misc]
+            if row is None:
+                yield None
+                continue
+            data = _unpack(row[0])
+            if data is None:
+                self.delete([digest])
+                raise StoreFault(
+                    f"{self.path}: the content {digest} was damaged and is dropped", hint="codenib update"
+                )
+            yield data
 
     def known(self, digests: Iterable[str]) -> set[str]:
         """Those of `digests` that are stored."""
         stored: set[str] = set()
         rest = iter(digests)
         while part := list(islice(rest, _VARIABLES)):
-            marks = ",".join("?" * len(part))
-            with self._guard(), self._lock:
-                rows = self._connection.execute(f"SELECT digest FROM blobs WHERE digest IN ({marks})", part)
-                stored.update(digest for (digest,) in rows)
+            stored.update(self._database.run(lambda db, part=part: _known(db, part)))  # type: ignore[misc]
         return stored
 
     def digests(self) -> set[str]:
         """Every digest that is stored."""
-        with self._guard(), self._lock:
-            return {digest for (digest,) in self._connection.execute("SELECT digest FROM blobs")}
+        return self._database.run(lambda db: {digest for (digest,) in db.execute("SELECT digest FROM blobs")})
 
     def delete(self, digests: Collection[str]) -> None:
         """Forget these and give their space back to the file system."""
-        with self._transaction() as connection:
-            connection.executemany("DELETE FROM blobs WHERE digest = ?", ((digest,) for digest in digests))
-        with self._guard(), self._lock:
-            self._connection.execute("PRAGMA incremental_vacuum").fetchall()
+        keys = [(digest,) for digest in digests]
+        self._database.write(lambda db: db.executemany("DELETE FROM blobs WHERE digest = ?", keys))
+        self._database.run(lambda db: db.execute("PRAGMA incremental_vacuum").fetchall())
 
     def close(self) -> None:
         """Close the file; the store cannot be used after."""
-        self._finalizer()
+        self._database.close()
 
     def _put(self, batch: dict[str, bytes]) -> None:
         stored = self.known(batch)
         rows = [(key, zlib.compress(data, 1)) for key, data in batch.items() if key not in stored]
         if rows:
-            with self._transaction() as connection:
-                connection.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", rows)
-
-    @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        with self._guard(), self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                yield self._connection
-            except BaseException:
-                self._connection.execute("ROLLBACK")
-                raise
-            self._connection.execute("COMMIT")
-
-    @contextmanager
-    def _guard(self) -> Iterator[None]:
-        """Names the file in what SQLite reports."""
-        try:
-            yield
-        except sqlite3.DatabaseError as error:
-            raise StateError(
-                f"{self.path}: {error}", hint=f"delete {self.path}; indexing fills it again"
-            ) from error
+            self._database.write(lambda db: db.executemany("INSERT OR IGNORE INTO blobs VALUES (?, ?)", rows))
 
 
-def _unpack(data: bytes) -> bytes | None:
+def _row(db: sqlite3.Connection, digest: str) -> tuple[bytes] | None:
+    row: tuple[bytes] | None = db.execute("SELECT data FROM blobs WHERE digest = ?", (digest,)).fetchone()
+    return row
+
+
+def _known(db: sqlite3.Connection, digests: Sequence[str]) -> list[str]:
+    marks = ",".join("?" * len(digests))
+    return [row[0] for row in db.execute(f"SELECT digest FROM blobs WHERE digest IN ({marks})", digests)]
+
+
+def _unpack(data: object) -> bytes | None:
+    """The content; None when it is damaged, which zlib's own checksum tells."""
+    if not isinstance(data, bytes):
+        return None
     try:
         return zlib.decompress(data)
     except zlib.error:
         return None
-
-
-def _connect(path: Path) -> sqlite3.Connection:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    connection = sqlite3.connect(path, timeout=_BUSY_S, isolation_level=None, check_same_thread=False)
-    try:
-        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-            _create(path, connection)
-        connection.execute("PRAGMA synchronous = NORMAL")
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
-def _create(path: Path, connection: sqlite3.Connection) -> None:
-    # Changing the journal mode does not wait for a busy file, so the first comers take turns at our lock.
-    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
-        connection.execute("CREATE TABLE IF NOT EXISTS blobs (digest TEXT PRIMARY KEY, data BLOB NOT NULL)")
-        connection.execute("PRAGMA journal_mode = WAL").fetchall()
-    finally:
-        os.close(descriptor)

@@ -114,9 +114,11 @@ def test_a_view_that_cannot_be_opened_fails_no_answer(shop: GitRepo) -> None:
     for part in store.artifact(record.artifact).iterdir():
         part.write_bytes(b"damaged")
     with Workspace(shop.path) as workspace:
-        answer = workspace.search("currency")
+        answer = workspace.search("currency", refresh="never")
         assert answer.items
         assert answer.note.startswith("by words alone: the dense view failed")
+    with Workspace(shop.path) as workspace:
+        assert "damaged in the store, so made again: the dense view" in workspace.search("currency").refreshed
 
 
 def test_one_background_process_is_enough(shop: GitRepo) -> None:

@@ -63,6 +63,7 @@ class CachedRecords:
         self._versions = {UNITS: units_version(), **{name: d.version for name, d in derivers.items()}}
         self._reader: Blobs | None = None
         self._ready: set[Job] = set()
+        self._lacking: set[Job] = set()  # whose object git does not have
         self.derived = 0
 
     def close(self) -> None:
@@ -81,16 +82,25 @@ class CachedRecords:
 
     def fetch(self, deriver: str, files: Sequence[SourceFile]) -> Iterator[bytes]:
         self.prepare(files)
-        keys = (self._key(deriver, file.digest, language_hint(file.path)) for file in files)
-        return (record or b"" for record in self._cache.get(keys))
+        return (record or b"" for record in self._read(deriver, files))
 
     def units(self, files: Sequence[SourceFile]) -> Iterator[BlobUnits]:
         self.prepare(files)
-        keys = (self._key(UNITS, file.digest, language_hint(file.path)) for file in files)
         return (
             decode_units(record) if record else BlobUnits("", 0, skip="missing object")
-            for record in self._cache.get(keys)
+            for record in self._read(UNITS, files)
         )
+
+    def _read(self, name: str, files: Sequence[SourceFile]) -> Iterator[bytes | None]:
+        """The record of each file; one that was damaged in the cache is derived again, for everybody."""
+        for file in files:
+            job = file.digest, language_hint(file.path)
+            key = self._key(name, *job)
+            record = next(self._cache.get([key]))
+            if record is None and job not in self._lacking:
+                self._derive([job])
+                record = next(self._cache.get([key]))
+            yield record
 
     def blobs(self, files: Sequence[SourceFile]) -> Iterator[bytes]:
         indexed = [not units.skip for units in self.units(files)]
@@ -112,6 +122,8 @@ class CachedRecords:
             for done, ((digest, hint), derived) in enumerate(results, 1):
                 rows.extend((self._key(name, digest, hint), record) for name, record in derived)
                 self.derived += bool(derived)
+                if not derived:
+                    self._lacking.add((digest, hint))
                 if done % _PUT_BLOBS == 0:
                     self._cache.put(rows)
                     rows.clear()

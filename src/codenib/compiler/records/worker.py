@@ -15,7 +15,7 @@ import msgspec
 from codenib.compiler.records.derive import Job, derive_jobs
 from codenib.compiler.records.workers import WorkerSetup, read_frame, write_frame
 from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
-from codenib.core.errors import CodenibError
+from codenib.core.errors import CodenibError, StoreFault
 
 
 def main() -> None:
@@ -34,7 +34,10 @@ def main() -> None:
         write_frame(answers, [])
         while (message := read_frame(sys.stdin.buffer)) is not None:
             jobs = msgspec.msgpack.decode(message, type=list[Job])
-            write_frame(answers, list(derive_jobs(jobs, reader, derivers)))
+            try:
+                write_frame(answers, list(derive_jobs(jobs, reader, derivers)))
+            except StoreFault as error:  # is no fault of a blob: the parent must not count it as skipped
+                write_frame(answers, {"message": error.message, "hint": error.hint})
 
 
 if __name__ == "__main__":

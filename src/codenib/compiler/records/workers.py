@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING
 
 import msgspec
 
-from codenib.core.errors import ProviderError
+from codenib.core.errors import ProviderError, StoreFault
 from codenib.core.source import BlobUnits
 from codenib.snapshot.blobs import BlobSource
 from codenib.units.record import encode_units
@@ -167,7 +167,12 @@ class Worker:
             self.close()
             self._start()
             return None
-        return msgspec.msgpack.decode(data, type=list[tuple[tuple[str, str], list[tuple[str, bytes]]]])
+        answer = msgspec.msgpack.decode(
+            data, type=list[tuple[tuple[str, str], list[tuple[str, bytes]]]] | dict[str, str]
+        )
+        if isinstance(answer, dict):
+            raise StoreFault(answer["message"], hint=answer["hint"])
+        return answer
 
     def _exchange(self, message: object) -> bytes | None:
         try:

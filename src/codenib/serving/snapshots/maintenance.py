@@ -129,7 +129,7 @@ class Maintenance:
         record = outcome.manifest.views.get(ViewKind.GRAPH)
         if record is None or not record.artifact:
             return None
-        return read_update(self._compiler.store.artifact(record.artifact))
+        return read_update(self._compiler.store.whole_artifact(record.artifact))
 
     def verify(self, views: Sequence[ViewKind] = (), *, at: str | None = None) -> dict[ViewKind, list[str]]:
         """Rebuild beside the maintained views (all by default); the differences by view, empty when equal."""
@@ -157,7 +157,7 @@ class Maintenance:
         snapshot = self._compiler.take()
         manifest = self._compiler.current(snapshot, [ViewKind.GRAPH])
         if manifest is not None:
-            artifact = self._compiler.store.artifact(manifest.views[ViewKind.GRAPH].artifact)
+            artifact = self._compiler.store.whole_artifact(manifest.views[ViewKind.GRAPH].artifact)
             self._compiler.graph.warm(snapshot, artifact)
 
     def _publish(self, request: IndexRequest, waiting: Sequence[ViewKind] = ()) -> Outcome:

@@ -74,6 +74,8 @@ class PinnedSnapshot:
         self.files  # noqa: B018 - cached
         if kind is not None:
             self.open(VIEWS[kind])
+            if what := self._store.damage(self.manifest.views[kind].artifact):  # also after it was opened
+                raise StateError(f"the {kind} view is damaged: {what}", hint="codenib update")
 
     def pin_helpful(self, kinds: Iterable[ViewKind]) -> None:
         """Map those of these views that are fresh; one that cannot be opened has failed, the answer not."""
@@ -92,9 +94,19 @@ class PinnedSnapshot:
     def open(self, view: RegisteredView[Any, ReaderT]) -> ReaderT:
         """The reader of a view, opened once: only questions that need a view pay for it."""
         if view.kind not in self._opened:
-            self._opened[view.kind] = view.open(self._artifact(view.kind))
+            self._opened[view.kind] = self._open_whole(view)
         reader: ReaderT = self._opened[view.kind]
         return reader
+
+    def _open_whole(self, view: RegisteredView[Any, ReaderT]) -> ReaderT:
+        """A reader of an artifact that has all its checksums."""
+        folder = self._artifact(view.kind)
+        try:
+            return view.open(self._store.whole_artifact(folder.name))
+        except (OSError, ValueError, LookupError) as error:
+            raise StateError(
+                f"the {view.kind} view cannot be opened: {error}", hint="codenib index --rebuild"
+            ) from error
 
     @property
     def lexical(self) -> LexicalView:

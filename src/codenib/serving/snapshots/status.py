@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage
+from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
 
 
@@ -41,9 +43,11 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
     repository, store = compiler.repository, compiler.store
     snapshot = compiler.take()
     manifest = store.manifest(snapshot.id) or _head(compiler)
+    if manifest is not None and not store.has_tree(manifest.tree):
+        manifest = None  # damaged: the next index makes it again
     delta = diff(store.snapshot(manifest, repository.name), snapshot) if manifest else None
     fresh = manifest is not None and manifest.snapshot == snapshot.id
-    views = dict(manifest.views) if manifest else {}
+    views = {kind: _checked(store, record) for kind, record in manifest.views.items()} if manifest else {}
     if not fresh:
         views = {kind: _stale(record) for kind, record in views.items()}
     return StatusReport(
@@ -64,14 +68,15 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
         manifests=len(store.manifests()),
         store=str(store.folder),
         size_bytes=disk_usage(store.folder),
-        shared_bytes=sum(path.stat().st_size for path in store.root.glob("*.sqlite*")),
+        shared_bytes=sum(map(_size, store.root.glob("*.sqlite*"))),
     )
 
 
 def describe_refresh(outcome: Outcome) -> str:
     """One line on what was done before answering; empty when nothing was."""
+    healed = f"damaged in the store, so made again: {', '.join(outcome.healed)}" if outcome.healed else ""
     if outcome.nothing_to_do:
-        return ""
+        return healed
     how = set(outcome.views.values())
     changes = [
         f"{count} {word}"
@@ -91,7 +96,22 @@ def describe_refresh(outcome: Outcome) -> str:
     failed = [kind for kind, word in outcome.views.items() if word == Status.FAILED]
     if failed:
         what += f"; failed: {', '.join(failed)}"
-    return f"{what} in {outcome.seconds:.2f} s"
+    line = f"{what} in {outcome.seconds:.2f} s"
+    return f"{line}; {healed}" if healed else line
+
+
+def _checked(store: Store, record: ViewRecord) -> ViewRecord:
+    """The record of a view; of a failed one when what is published is damaged."""
+    if record.status is not Status.FRESH or not (what := store.damage(record.artifact)):
+        return record
+    return replace(record, status=Status.FAILED, error=f"damaged, the next update makes it again: {what}")
+
+
+def _size(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:  # SQLite removes its log when the last process closes the file
+        return 0
 
 
 def _head(compiler: IndexCompiler) -> RepoManifest | None:
@@ -100,8 +120,6 @@ def _head(compiler: IndexCompiler) -> RepoManifest | None:
 
 
 def _stale(record: ViewRecord) -> ViewRecord:
-    from dataclasses import replace
-
     return replace(record, status=Status.STALE) if record.status is Status.FRESH else record
 
 

@@ -1,0 +1,150 @@
+"""A built folder in, its seal out: the size and checksum of every part. A sealed folder in, its damage out.
+
+A part is read again only when its inode, size or times are not those of the last time that it was read and
+right: opening costs a `stat` a part. Whatever writes to a file changes its times; what rots on the disk
+beneath them is found by `codenib verify`, which reads everything.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from codenib.manifest.files import with_checksum, without_checksum
+
+SEAL = "seal.json"
+_CHUNK = 1 << 20
+
+
+class _Part(msgspec.Struct, array_like=True, frozen=True):
+    size: int
+    crc: int
+
+
+class _Stamp(msgspec.Struct, array_like=True, frozen=True):
+    """What a part looked like when it was read and right."""
+
+    inode: int
+    size: int
+    mtime_ns: int
+    ctime_ns: int
+
+    @classmethod
+    def of(cls, path: Path) -> _Stamp:
+        now = path.stat()
+        return cls(now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
+
+    def same_content(self, other: _Stamp | None) -> bool:
+        """Whether nothing was written since `other`; a new hard link changes the last time alone."""
+        mine = self.inode, self.size, self.mtime_ns
+        return other is not None and mine == (other.inode, other.size, other.mtime_ns)
+
+
+class _SealFile(msgspec.Struct):
+    """`seal.json`."""
+
+    parts: dict[str, _Part]
+
+
+class _StampFile(msgspec.Struct):
+    parts: dict[str, _Stamp]
+
+
+class Seals:
+    """The seals of one repository's artifacts; `stamps` is the folder that remembers what was checked."""
+
+    def __init__(self, stamps: Path) -> None:
+        self._stamps = stamps
+        self._sealed: dict[Path, dict[str, _Stamp]] = {}
+
+    def seal(self, folder: Path, base: Path | None = None) -> None:
+        """Write the seal of a built folder; parts that are links into `base` have the checksums of there."""
+        theirs, checked = (_parts_of(base), self._read_stamps(base.name)) if base is not None else ({}, {})
+        parts: dict[str, _Part] = {}
+        stamps: dict[str, _Stamp] = {}
+        for path in sorted(folder.iterdir()):
+            stamp = _Stamp.of(path)
+            known = theirs.get(path.name)
+            if base is not None and known is not None and _is_link(base / path.name, stamp):
+                parts[path.name] = known
+                if stamp.same_content(checked.get(path.name)):
+                    stamps[path.name] = stamp
+            else:
+                parts[path.name] = _Part(stamp.size, _checksum(path))
+                stamps[path.name] = stamp
+        (folder / SEAL).write_bytes(with_checksum(msgspec.json.encode(_SealFile(parts))))
+        self._sealed[folder] = stamps
+
+    def adopt(self, folder: Path, artifact: Path) -> None:
+        """Remember that the parts of a folder, which now has its name, were checked when it was sealed."""
+        self._write_stamps(artifact.name, self._sealed.pop(folder, {}))
+
+    def forget(self, name: str) -> None:
+        """Forget what was checked of an artifact that is gone."""
+        with suppress(OSError):
+            (self._stamps / name).unlink(missing_ok=True)
+
+    def is_sealed(self, folder: Path) -> bool:
+        """Whether a folder that is being built has its seal."""
+        return folder in self._sealed
+
+    def damage(self, artifact: Path, *, whole: bool = False) -> str:
+        """What is wrong with an artifact; empty when each part has its checksum. `whole` reads each part."""
+        try:
+            parts = _parts_of(artifact)
+        except (OSError, ValueError) as error:
+            return f"{SEAL}: {error}"
+        known = {} if whole else self._read_stamps(artifact.name)
+        stamps: dict[str, _Stamp] = {}
+        for name, part in parts.items():
+            path = artifact / name
+            try:
+                stamps[name] = stamp = _Stamp.of(path)
+                if stamp.size != part.size:
+                    return f"{name} has {stamp.size} of {part.size} bytes"
+                if stamp != known.get(name) and _checksum(path) != part.crc:
+                    return f"{name} has another checksum"
+            except OSError as error:
+                return f"{name}: {error.strerror}"
+        if stamps != known:
+            self._write_stamps(artifact.name, stamps)
+        return ""
+
+    def _read_stamps(self, name: str) -> dict[str, _Stamp]:
+        with suppress(OSError, ValueError):
+            data = without_checksum((self._stamps / name).read_bytes())
+            return msgspec.json.decode(data, type=_StampFile).parts
+        return {}
+
+    def _write_stamps(self, name: str, parts: Mapping[str, _Stamp]) -> None:
+        """Not flushed: without them the parts are read once more."""
+        with suppress(OSError):
+            self._stamps.mkdir(parents=True, exist_ok=True)
+            fresh = self._stamps / f".{name}.{os.getpid()}.tmp"
+            fresh.write_bytes(with_checksum(msgspec.json.encode(_StampFile(dict(parts)))))
+            fresh.replace(self._stamps / name)
+
+
+def _parts_of(artifact: Path) -> dict[str, _Part]:
+    data = without_checksum((artifact / SEAL).read_bytes())
+    return msgspec.json.decode(data, type=_SealFile).parts
+
+
+def _is_link(path: Path, stamp: _Stamp) -> bool:
+    try:
+        return path.stat().st_ino == stamp.inode
+    except OSError:
+        return False
+
+
+def _checksum(path: Path) -> int:
+    crc = 0
+    with path.open("rb") as stream:
+        while data := stream.read(_CHUNK):
+            crc = zlib.crc32(data, crc)
+    return crc
