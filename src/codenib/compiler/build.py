@@ -152,7 +152,7 @@ class SnapshotBuilder:
             try:
                 if reads_records:
                     records.prepare([*base.delta.added, *base.delta.changed])
-                self._progress(f"maintaining {builder.kind}", 0, 1)
+                self._progress(f"maintaining {builder.kind}", 0, len(base.delta))
                 folder = self._store.whole_artifact(base.record.artifact)
                 facts = builder.maintain(folder, base.delta, records, out)
                 _log.debug(
@@ -172,5 +172,5 @@ class SnapshotBuilder:
         if reads_records:
             records.prepare(snapshot.source_files())
         _log.debug("%s: built%s", builder.kind, "" if base else ", as no snapshot has it with this profile")
-        self._progress(f"building {builder.kind}", 0, 1)
+        self._progress(f"building {builder.kind}", 0, len(snapshot.files))
         return builder.build(snapshot, records, out), "built"

@@ -29,6 +29,14 @@ views_option = click.option(
 )
 
 
+log_format = click.option(
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    show_default=True,
+    help="How each logged line is written: with its time as text, or as JSON.",
+)
+
 #: What a search takes for `-k 0`: more than any repository has.
 EVERYTHING = 1_000_000
 

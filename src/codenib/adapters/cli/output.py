@@ -76,19 +76,20 @@ class ProgressDisplay:
         if total <= 1:
             return
         self._begin(stage, now)
-        if now - self._said >= _PLAIN_EVERY_S or done == total:
+        if now - max(self._said, self._since) >= _PLAIN_EVERY_S or done == total:
             self._said = now
             click.echo(f"{stage} {done:,}/{total:,}{pace(done, total, now - self._since)}", err=True)
 
     def _draw(self, stage: str, done: int, total: int) -> None:
         if self._bar is None:
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
             self._bar = Progress(
                 TextColumn("{task.description}"),
                 BarColumn(),
-                MofNCompleteColumn(),
+                TextColumn("{task.fields[count]}"),
+                TimeElapsedColumn(),
                 TextColumn("{task.fields[pace]}"),
                 console=Console(stderr=True),
                 transient=True,
@@ -98,9 +99,11 @@ class ProgressDisplay:
         if self._begin(stage, now) or self._task is None:
             if self._task is not None:
                 self._bar.remove_task(self._task)
-            self._task = self._bar.add_task(stage, total=None, pace="")
+            self._task = self._bar.add_task(stage, total=None, count="", pace="")
         shown = pace(done, total, now - self._since)
-        self._bar.update(self._task, completed=done, total=total if total > 1 else None, pace=shown)
+        known = total > 1  # else the bar only moves, and the clock says for how long
+        count = f"{done:,}/{total:,}" if known else ""
+        self._bar.update(self._task, completed=done, total=total if known else None, count=count, pace=shown)
 
     def _begin(self, stage: str, now: float) -> bool:
         """Whether this is a new stage; its pace is counted from now."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import logging
 import time
-import traceback
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from codenib import __version__
 from codenib.adapters.envelopes.envelope import Freshness, SnapshotId, rounded
+from codenib.adapters.logs import REQUEST_KEY, log_event
 from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
@@ -37,6 +38,7 @@ from codenib.core.errors import CodenibError, StateError
 from codenib.core.views import ViewKind
 
 Request = ServerRequestContext[Any, Any]
+_log = logging.getLogger("codenib")
 _WAIT_S = 25.0  # for the first index: clients give up after 60 s
 _CALL_S = 120.0
 _STEP_S = 0.1
@@ -99,12 +101,18 @@ class _Handlers:
             known = ", ".join(self._tools)
             raise MCPError(types.INVALID_PARAMS, f"no tool is called {params.name[:80]!r}; there are {known}")
         structured = self._structured or bool((params.meta or {}).get(STRUCTURED_KEY))
+        started = time.perf_counter()
         try:
             arguments = parse(tool.name, tool.parameters, params.arguments or {})
             reply = await self._answer(request, tool, arguments)
             limit = int(arguments["max_tokens"])
         except CodenibError as error:
             reply, limit = failure(error), _ERROR_TOKENS
+        outcome = "failed" if reply.failed else "answered"
+        took = round((time.perf_counter() - started) * 1000)
+        log_event(
+            f"{tool.name} {outcome}", request=_request_name(request), ms=took, repository=self._context.name
+        )
         return _result(render(reply, limit, structured=structured), structured)
 
     async def _answer(self, request: Request, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
@@ -215,6 +223,12 @@ class _Handlers:
         return types.GetPromptResult(description=about, messages=[message])
 
 
+def _request_name(request: Request) -> str:
+    """The id that the log of HTTP has for it, or the client's own number."""
+    given = getattr(request.request, "scope", {}).get(REQUEST_KEY)
+    return str(given or request.request_id)
+
+
 def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
     """One tool call, in a thread. Whatever goes wrong is an answer: no call may end the server."""
     try:
@@ -225,7 +239,7 @@ def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> To
     except CodenibError as error:
         return failure(error)
     except Exception as error:  # noqa: BLE001 - the one catch-all of the server, as main() has its own
-        traceback.print_exc()  # to standard error, which clients keep as the server's log
+        _log.exception("%s failed", tool.name)  # to standard error, which clients keep as the server's log
         return failure(
             CodenibError(f"internal error: {type(error).__name__}: {error}", hint="codenib doctor")
         )

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import click
 
-from codenib.adapters.cli.options import as_json
+from codenib.adapters.cli.options import as_json, log_format
 from codenib.adapters.cli.output import print_json, project, say
 from codenib.adapters.envelopes.envelope import Envelope, utc, whole
 from codenib.adapters.envelopes.upkeep import TokenItem
+from codenib.adapters.logs import LogFormat, start_log
 from codenib.core.errors import InputError
 
 if TYPE_CHECKING:
@@ -34,8 +36,9 @@ _structured = click.option(
 @click.option("-C", "path", metavar="PATH", default=None, help="The repository (default: as before `mcp`).")
 @_tools
 @_structured
+@log_format
 @click.pass_obj
-def mcp(repository: str, path: str | None, tools: str, structured: bool) -> None:
+def mcp(repository: str, path: str | None, tools: str, structured: bool, log_format: LogFormat) -> None:
     """Serve this repository to one agent, by the Model Context Protocol over standard input and output.
 
     Answers at once; the first index runs in the background. `codenib install` sets a client up.
@@ -43,6 +46,7 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool) -> None
     from codenib.adapters.mcp.server_context import ServerContext
     from codenib.adapters.mcp.transport.stdio import serve_stdio
 
+    start_log(log_format, sys.stderr)
     place = project(path, named=True) if path else project(repository)
     serve_stdio(ServerContext(place), all_tools=tools == "all", structured=structured)
 
@@ -57,6 +61,7 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool) -> None
 @click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page that may ask.")
 @_tools
 @_structured
+@log_format
 @click.pass_obj
 def serve(
     repository: str,
@@ -67,6 +72,7 @@ def serve(
     origins: tuple[str, ...],
     tools: str,
     structured: bool,
+    log_format: LogFormat,
 ) -> None:
     """Serve this repository, and each --repo, to many agents, by MCP over streamable HTTP.
 
@@ -86,6 +92,7 @@ def serve(
     settings = Settings(
         host=host, port=port, hosts=hosts, origins=origins, all_tools=tools == "all", structured=structured
     )
+    start_log(log_format, sys.stderr)
     server = HttpServer(contexts, tokens, settings)
     bound = server.bind()
     for path, context in paths_of(contexts).items():

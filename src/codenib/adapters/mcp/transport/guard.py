@@ -9,6 +9,7 @@ import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 import anyio
@@ -16,6 +17,7 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from codenib.adapters.logs import REQUEST_KEY, log_event
 from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
 from codenib.core.errors import CodenibError
 
@@ -77,10 +79,14 @@ class Guard:
         if scope["type"] != "http":
             return
         started = False
+        begun, status = time.monotonic(), 0
+        scope[REQUEST_KEY] = name = token_hex(4)
 
         async def timely(message: Message) -> None:
-            nonlocal started
-            started = started or message["type"] == "http.response.start"
+            nonlocal started, status
+            if message["type"] == "http.response.start":
+                started, status = True, message["status"]
+                message = {**message, "headers": [*message["headers"], (b"x-request-id", name.encode())]}
             with anyio.fail_after(self._limits.send_s):  # a client that does not read
                 await send(message)
 
@@ -95,6 +101,12 @@ class Guard:
                 raise  # the server closes the connection
         except CodenibError as error:
             await _refuse(Refusal(503, error.message), timely)
+        finally:
+            where, took = (
+                f"{scope['method']} {scope['path'][:100]!r}",
+                round((time.monotonic() - begun) * 1000),
+            )
+            log_event(where, request=name, status=status, ms=took)
 
     def _admit(self, scope: Scope) -> Site:
         headers = Headers(scope=scope)
