@@ -38,6 +38,10 @@ LOWERED = {
     Mark.PROSE: 0.2,
 }
 REST = 0.6  # imports, constants and class headers mention everything and do little
+# To a question they say a little more: a module's or a class's own description stands there. As below: .867
+# at 0.6, .871 at 0.7, .875 at 0.9; but sixty questions about our own functions (the golden rankings) keep a
+# mean reciprocal rank of .757 up to 0.7, and have .740 at 0.75, .719 at 0.9.
+REST_ASKED = 0.7
 # A file is what its best three units say, plus what it says as a whole; a unit leans on its file.
 BEST_UNITS = (1.0, 0.5, 0.25)
 WHOLE_FILE = 0.5
@@ -116,7 +120,8 @@ def rank(
 
     With `spread`, each further unit of a file counts less, so that the answer shows more places.
     """
-    units, files = base_scores(view, scores, tests=tests, allowed=allowed)
+    rest = REST_ASKED if spread else REST
+    units, files = base_scores(view, scores, tests=tests, allowed=allowed, rest=rest)
     values = units if level == "unit" else files
     chosen = np.flatnonzero(values)
     if not (spread and level == "unit"):
@@ -177,11 +182,19 @@ def _further(view: LexicalView, numbers: Sequence[int], chosen: Array, raw: Arra
 
 
 def base_scores(
-    view: LexicalView, scores: Scores, *, tests: Tests = "lower", allowed: Array | None = None
+    view: LexicalView,
+    scores: Scores,
+    *,
+    tests: Tests = "lower",
+    allowed: Array | None = None,
+    rest: float = REST,
 ) -> tuple[Array, Array]:
-    """The value of every unit and of every file: units lean on their file, files on their units."""
+    """The value of every unit and of every file: units lean on their file, files on their units.
+
+    `rest` is the share that a unit without a function or class of its own keeps.
+    """
     included = included_marks(view.unit_marks, tests, None if allowed is None else allowed[view.file_of])
-    own = np.where(view.levels == Level.L1, REST, 1.0) * scores.units * included
+    own = np.where(view.levels == Level.L1, rest, 1.0) * scores.units * included
     whole = WHOLE_FILE * scores.files
     if tests == "lower":
         own *= mark_factors()[view.unit_marks]
