@@ -10,8 +10,10 @@ from tests.gitrepo import GitRepo
 from codenib.compiler.registry import TEXT_VIEWS
 from codenib.core.answers import Route
 from codenib.core.views import ViewKind
+from codenib.manifest.cache import RecordCache
 from codenib.manifest.home import home
 from codenib.serving.workspace import Workspace
+from codenib.views.dense.embedders.static import DIMENSION
 
 
 def test_hybrid_lifts_units_that_mean_the_query(shop: GitRepo) -> None:
@@ -52,10 +54,12 @@ def test_verify_trusts_no_stored_vector_of_the_embedded_model(shop: GitRepo) -> 
     with Workspace(shop.path) as workspace:
         workspace.index([ViewKind.DENSE])
     (vectors,) = home().glob("embeddings.sqlite")
-    with closing(sqlite3.connect(vectors)) as database, database:
-        database.execute("UPDATE records SET data = zeroblob(length(data))")
+    with closing(sqlite3.connect(vectors)) as database:
+        keys = [key for (key,) in database.execute("SELECT key FROM records")]
+    with closing(RecordCache(vectors)) as cache:  # wrong ones with a right checksum
+        cache.put([(key, bytes(4 * DIMENSION)) for key in keys])
     shop.write("shop/other.py", "def unrelated(value):\n    return value\n\n\nprint(unrelated)\n")
     with Workspace(shop.path) as workspace:
-        workspace.index([ViewKind.DENSE], rebuild=True)  # takes the damaged vectors
+        workspace.index([ViewKind.DENSE], rebuild=True)  # takes the wrong vectors
         found = workspace.verify([ViewKind.DENSE])
     assert "shop/currency.py: vectors not equal" in found[ViewKind.DENSE]
