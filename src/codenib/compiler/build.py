@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.choices import RepositoryViews
 from codenib.compiler.registry import VIEWS, ViewContext, derivers_of
-from codenib.core.errors import CodenibError, StoreFault
+from codenib.core.errors import CodenibError, StoreFault, fault_of, is_disk_fault
 from codenib.core.protocols import ViewMaintainer
 from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.views import RepoManifest, Status, ViewFacts, ViewKind, ViewRecord
@@ -120,10 +120,13 @@ class SnapshotBuilder:
         except StoreFault:  # says nothing of the view: nothing is published
             shutil.rmtree(out, ignore_errors=True)
             raise
+        except OSError as error:
+            if is_disk_fault(error, str(self._store.root)):
+                shutil.rmtree(out, ignore_errors=True)
+                raise fault_of(error) from error
+            return _failed(record, error, started, out)
         except Exception as error:  # noqa: BLE001 - a failed view, however it failed, leaves its siblings
-            shutil.rmtree(out, ignore_errors=True)
-            seconds = time.perf_counter() - started
-            return BuiltView(replace(record, seconds=seconds, error=f"{type(error).__name__}: {error}"))
+            return _failed(record, error, started, out)
         record = replace(
             record,
             status=Status.FRESH,
@@ -165,6 +168,8 @@ class SnapshotBuilder:
             except StoreFault:
                 raise
             except (CodenibError, OSError, ValueError, LookupError) as error:
+                if isinstance(error, OSError) and is_disk_fault(error, str(out)):
+                    raise
                 _log.debug("%s: not maintained, because %s", builder.kind, error)
                 # The maintainer declines, or the base is gone or damaged: rebuild this view alone.
                 shutil.rmtree(out)
@@ -174,3 +179,10 @@ class SnapshotBuilder:
         _log.debug("%s: built%s", builder.kind, "" if base else ", as no snapshot has it with this profile")
         self._progress(f"building {builder.kind}", 0, len(snapshot.files))
         return builder.build(snapshot, records, out), "built"
+
+
+def _failed(record: ViewRecord, error: Exception, started: float, out: Path) -> BuiltView:
+    """The record of a view that failed; what it wrote is removed."""
+    shutil.rmtree(out, ignore_errors=True)
+    what = f"{type(error).__name__}: {error}"
+    return BuiltView(replace(record, seconds=time.perf_counter() - started, error=what))

@@ -14,7 +14,7 @@ from codenib.core.errors import StateError
 from codenib.core.views import Status, ViewKind
 from codenib.manifest.cache import record_key
 from codenib.manifest.embeddings import embedding_key
-from codenib.manifest.files import disk_usage
+from codenib.manifest.files import disk_usage, reports_faults
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
 from codenib.manifest.sweep import sweep
@@ -34,6 +34,7 @@ class CollectReport:
     size_bytes: int
 
 
+@reports_faults
 def collect(*, keep: int, root: Path | None = None) -> CollectReport:
     """Keep the newest `keep` snapshots of each repository and what they reach; every writer waits."""
     root = root or home()

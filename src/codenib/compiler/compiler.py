@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import logging
 import math
+import tempfile
 import time
 from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.compiler.bases import Bases, by_nearness
@@ -21,11 +23,12 @@ from codenib.compiler.publish import Publisher, as_stale
 from codenib.compiler.registry import DENSE, GRAPH, HISTORY, SLOW_VIEWS, VIEWS, ViewContext
 from codenib.compiler.verify import verify_views
 from codenib.core.embedding import OpenEmbedder
-from codenib.core.errors import CodenibError, StateError
+from codenib.core.errors import CodenibError, StateError, StoreFault
 from codenib.core.protocols import Progress, ViewMaintainer
 from codenib.core.source import SourceSnapshot
 from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
+from codenib.manifest.files import reports_faults
 from codenib.manifest.store import BUILDER_S, Store
 from codenib.navigation.registry import backends_of
 from codenib.snapshot.blobs import BlobSource, LocalBlobs
@@ -67,6 +70,7 @@ class IndexCompiler:
         self.views = RepositoryViews(self._context, builders or {})
         self._builder = SnapshotBuilder(self._context, self.views)
         self._publisher = Publisher(repository, store)
+        self._unstored: StoreFault | None = None  # why the contents of the last snapshot are not stored
 
     @property
     def dense(self) -> DenseChoice:
@@ -88,11 +92,32 @@ class IndexCompiler:
         return BlobSource.of(self.repository, self.store.blob_store)
 
     def take(self, at: str | None = None) -> SourceSnapshot:
-        """The snapshot of a revision, or of the worktree as it is now."""
+        """The snapshot of a revision, or of the worktree as it is now; also where nothing can be stored.
+
+        Then what was published of these files still answers, but nothing is built of them.
+        """
+        self._unstored = None
+        try:
+            return self._take(at)
+        except StoreFault as fault:
+            try:
+                with (
+                    tempfile.TemporaryDirectory(prefix="codenib-take-") as name,
+                    closing(LocalBlobs(Path(name) / "blobs.sqlite")) as local,
+                ):
+                    snapshot = take(self.repository, Path(name), local, at)
+            except (OSError, StoreFault):
+                raise fault from None
+            self._unstored = fault
+            return snapshot
+
+    @reports_faults
+    def _take(self, at: str | None) -> SourceSnapshot:
         state = self.store.worktree_state(self.repository.worktree_key)
         with closing(LocalBlobs(self.store.blob_store)) as local:
             return take(self.repository, state, local, at)
 
+    @reports_faults
     def current(
         self, snapshot: SourceSnapshot, views: Sequence[ViewKind], later: Collection[ViewKind] = ()
     ) -> RepoManifest | None:
@@ -108,6 +133,7 @@ class IndexCompiler:
             return None
         return manifest if manifest.views.keys() >= set(later) else None
 
+    @reports_faults
     def ensure(
         self,
         snapshot: SourceSnapshot,
@@ -135,6 +161,8 @@ class IndexCompiler:
         if not rebuild and (manifest := self._use_current(snapshot, views, later, head=head)) is not None:
             _log.debug("snapshot %s is published with %s: nothing to do", snapshot.id, ", ".join(views))
             return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
+        if self._unstored is not None:
+            raise self._unstored  # some of its contents are nowhere
         quick = [kind for kind in views if kind not in SLOW_VIEWS]
         slow = [kind for kind in SLOW_VIEWS if kind in views]
         before = self.store.head(self.repository.worktree_key)
@@ -154,6 +182,7 @@ class IndexCompiler:
         assert outcome is not None
         return replace(outcome, healed=self.store.take_damaged())
 
+    @reports_faults
     def renew(self, snapshot: SourceSnapshot, kind: ViewKind) -> Outcome:
         """Build one slow view of a published snapshot from nothing; the others stay."""
         self.graph.close()
@@ -187,6 +216,7 @@ class IndexCompiler:
             fields = self.views[kind].profile().fields
         return ViewRecord(kind, "", snapshot.id, Status.STALE, fields=dict(fields))
 
+    @reports_faults
     def verify(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> dict[ViewKind, list[str]]:
         """Rebuild each view from nothing, beside the published one; how they differ, a line each."""
         manifest = self.ensure(snapshot, views, head=False).manifest

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 from codenib.compiler.build import BuiltView
 from codenib.compiler.registry import SLOW_VIEWS, VIEWS
+from codenib.core.errors import fault_of
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.store import Store
@@ -69,7 +70,7 @@ class Publisher:
             self.sweep()
 
     def _adopt(self, view: BuiltView, snapshot: SourceSnapshot) -> ViewRecord:
-        """The record of a view whose folder is now an artifact; of a failed one when that fails."""
+        """The record of a view whose folder is now an artifact."""
         record = view.record
         if record.how == "reused" and not self._store.artifact(record.artifact).is_dir():
             return replace(record, status=Status.STALE, artifact="", how="")  # swept meanwhile
@@ -78,9 +79,9 @@ class Publisher:
         try:
             size = sum(part.stat().st_size for part in view.folder.iterdir())
             name = self._store.adopt(view.folder, record.kind, snapshot.tree)
-        except OSError as error:
+        except OSError as error:  # the disk's fault, not the view's: nothing is published
             shutil.rmtree(view.folder, ignore_errors=True)
-            return replace(record, status=Status.FAILED, how="", error=f"{type(error).__name__}: {error}")
+            raise fault_of(error) from error
         return replace(record, artifact=name, size_bytes=size)
 
 

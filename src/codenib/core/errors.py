@@ -10,6 +10,9 @@ CodenibError
 
 from __future__ import annotations
 
+import errno
+import os
+
 #: The name in package indexes. `codenib` there is another product, whose import name is also ours.
 DISTRIBUTION = "codenib-views"
 REINSTALL_HINT = f"pip install --force-reinstall WHEEL, the file of {DISTRIBUTION} that you installed"
@@ -56,6 +59,40 @@ class StoreFault(StateError):
 
     It says nothing of the source, so nothing is published from it; what was published before still serves.
     """
+
+
+_MOVE = "export CODENIB_HOME=a folder that you can write"
+_FAULT_HINTS = {
+    errno.ENOSPC: f"codenib gc, or {_MOVE}",
+    errno.EDQUOT: f"codenib gc, or {_MOVE}",
+    errno.EROFS: _MOVE,
+    errno.EACCES: _MOVE,
+    errno.EPERM: _MOVE,
+    errno.ENOTDIR: _MOVE,
+    errno.EEXIST: _MOVE,
+    errno.EISDIR: _MOVE,
+    errno.EMFILE: "ulimit -n 4096",
+    errno.ENFILE: "ulimit -n 4096",
+}
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS, errno.EMFILE, errno.ENFILE)
+
+
+def fault_of(error: OSError) -> StoreFault:
+    """What the system refused as an error of our tree, with what helps.
+
+    >>> fault_of(OSError(errno.ENOSPC, "No space left on device", "/home/x")).message
+    '/home/x: No space left on device'
+    """
+    where = f"{os.fsdecode(error.filename)}: " if isinstance(error.filename, str | bytes) else ""
+    what = error.strerror or str(error) or type(error).__name__
+    return StoreFault(f"{where}{what}", hint=_FAULT_HINTS.get(error.errno or 0, "codenib doctor"))
+
+
+def is_disk_fault(error: OSError, root: str) -> bool:
+    """Whether an error is the disk's or that of the store at `root`, not of some other program or file."""
+    if error.errno is None:  # numpy's short write
+        return "requested and" in str(error)
+    return error.errno in _DISK or str(error.filename or "").startswith(root)
 
 
 class ProviderError(CodenibError):

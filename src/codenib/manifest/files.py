@@ -5,7 +5,30 @@ from __future__ import annotations
 import os
 import secrets
 import zlib
+from collections.abc import Callable
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+from codenib.core.errors import fault_of
+
+ParamsT = ParamSpec("ParamsT")
+ValueT = TypeVar("ValueT")
+
+
+def reports_faults(
+    method: Callable[ParamsT, ValueT],
+) -> Callable[ParamsT, ValueT]:
+    """A function that reads and writes the store: what the system refuses on the way is a `StoreFault`."""
+
+    @wraps(method)
+    def guarded(*args: ParamsT.args, **options: ParamsT.kwargs) -> ValueT:
+        try:
+            return method(*args, **options)
+        except OSError as error:
+            raise fault_of(error) from error
+
+    return guarded
 
 
 def replace_file(path: Path, data: bytes) -> None:

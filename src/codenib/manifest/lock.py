@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from codenib.core.errors import StateError
+from codenib.core.errors import StateError, fault_of
 
 _POLL_S = 0.02
 
@@ -45,8 +46,14 @@ def is_taken(path: Path) -> bool:
 
 @contextmanager
 def _locked(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        if mode == fcntl.LOCK_SH and error.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+            yield  # nobody can write here, so nothing is swept while we read
+            return
+        raise fault_of(error) from error
     try:
         _acquire(handle, mode, path, timeout_s)
         if mode == fcntl.LOCK_EX:

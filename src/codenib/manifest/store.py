@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import StateError
+from codenib.core.errors import StateError, StoreFault
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest
 from codenib.manifest.cache import RecordCache
@@ -123,7 +123,7 @@ class Store:
             if not hide.exists():  # a home inside a checkout must not become part of its snapshots
                 hide.write_text("*\n")
         except OSError as error:
-            raise StateError(
+            raise StoreFault(
                 f"state cannot be written to {self.root}: {error.strerror}",
                 hint="export CODENIB_HOME=a folder that you can write",
             ) from error
@@ -165,7 +165,7 @@ class Store:
         path = self._manifest_path(snapshot)
         try:
             data = without_checksum(path.read_bytes())
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except ValueError:
             self._damaged["a manifest"] = None
@@ -226,7 +226,7 @@ class Store:
 
     def touch(self, snapshot: str) -> None:
         """Mark a manifest as used now, so that pruning takes others first."""
-        with suppress(FileNotFoundError):  # another writer pruned it: nothing to keep
+        with suppress(OSError):  # another writer pruned it, or nothing can be written: nothing to keep
             os.utime(self._manifest_path(snapshot))
 
     def tree(self, tree: str) -> dict[str, str]:
@@ -349,7 +349,7 @@ class Store:
         try:
             data = without_checksum((self.folder / "heads" / f"{worktree}.json").read_bytes())
             return msgspec.json.decode(data, type=Head)
-        except (FileNotFoundError, ValueError):
+        except (FileNotFoundError, NotADirectoryError, ValueError):
             return None
 
     def _holds(self, tree: str, files: Mapping[str, str]) -> bool:

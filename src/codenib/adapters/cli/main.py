@@ -19,7 +19,7 @@ from codenib.adapters.cli.terminal import (
     terminal_options,
     with_terminal_options,
 )
-from codenib.core.errors import CodenibError, InputError
+from codenib.core.errors import CodenibError, InputError, fault_of
 from codenib.core.text.printable import escape_controls
 
 #: command → (module, line in the overview). A command's module is imported when it runs.
@@ -122,6 +122,8 @@ def run() -> None:
         _fail(InputError(error.format_message(), hint=f"{command} --help"))
     except CodenibError as error:
         _fail(error)
+    except OSError as error:
+        _fail(fault_of(error))
     except Exception as error:  # noqa: BLE001 - the one catch-all: a person gets a sentence, not a trace
         if os.environ.get("CODENIB_DEBUG"):
             traceback.print_exc()

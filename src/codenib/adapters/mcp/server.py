@@ -34,7 +34,7 @@ from codenib.adapters.mcp.tools.replies import (
     render,
 )
 from codenib.adapters.mcp.tools.tool import Call, McpTool
-from codenib.core.errors import CodenibError, StateError
+from codenib.core.errors import CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
 
 Request = ServerRequestContext[Any, Any]
@@ -238,6 +238,8 @@ def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> To
         return replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
     except CodenibError as error:
         return failure(error)
+    except OSError as error:
+        return failure(fault_of(error))
     except Exception as error:  # noqa: BLE001 - the one catch-all of the server, as main() has its own
         _log.exception("%s failed", tool.name)  # to standard error, which clients keep as the server's log
         return failure(

@@ -16,6 +16,7 @@ from codenib.core.errors import InputError
 from codenib.core.requests import IndexRequest
 from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, Status, ViewKind
+from codenib.manifest.files import reports_faults
 from codenib.manifest.trust import grant, revoke
 from codenib.serving.snapshots.pool import SnapshotPool
 
@@ -160,6 +161,7 @@ class Maintenance:
             artifact = self._compiler.store.whole_artifact(manifest.views[ViewKind.GRAPH].artifact)
             self._compiler.graph.warm(snapshot, artifact)
 
+    @reports_faults
     def _publish(self, request: IndexRequest, waiting: Sequence[ViewKind] = ()) -> Outcome:
         """Publish what is asked for; the views in `waiting` are recorded as to come."""
         self.snapshots.look_again()

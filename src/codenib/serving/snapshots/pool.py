@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
-from codenib.core.errors import CodenibError, StateError
+from codenib.core.errors import CodenibError, StateError, StoreFault, fault_of
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceSnapshot
 from codenib.core.updates import Outcome
@@ -117,9 +117,26 @@ class SnapshotPool:
             with suppress(StateError):  # stale, or not opened before and swept since: look again
                 recent.pin(kind)
                 return self._renewed(recent, at, also), ""
-        with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
-            pinned, outcome = self._pin_current(kind, at, also)
+        try:
+            with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
+                pinned, outcome = self._pin_current(kind, at, also)
+        except (StoreFault, OSError) as error:
+            fault = fault_of(error) if isinstance(error, OSError) else error
+            return self._pin_despite(fault, kind, at, also)
         return pinned, describe_refresh(outcome)
+
+    def _pin_despite(
+        self, fault: StoreFault, kind: ViewKind | None, at: str | None, also: Sequence[ViewKind]
+    ) -> tuple[PinnedSnapshot, str]:
+        """What was last published, where the store cannot be brought up; the fault when that is nothing."""
+        if at is not None:
+            raise fault
+        try:
+            published = self._pin_published(kind)
+        except (StateError, OSError):
+            raise fault from None
+        published.pin_helpful(also)
+        return published, f"the store cannot be written, so files may have changed since: {fault.message}"
 
     def maintained_elsewhere(self) -> bool:
         """Whether another process maintains the slow views of this worktree, with engines that are up."""
