@@ -5,13 +5,14 @@ TOOLS = $(CURDIR)/.tools
 STATICCHECK = v0.8.2
 ZOEKT = v0.0.0-20260807124253-c4d8f3537f7a
 ENGINES = src/codenib/navigation
+FUZZ_COUNT ?= 100000
 
 # Our Rust program and rust-analyzer's crates below it take 17 minutes of processor time at this level, more at the usual
 # one, and the tests need no faster programs. `make engines` reuses the compiled crates, so it needs the same level.
 export CARGO_PROFILE_RELEASE_OPT_LEVEL ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix dist coverage bench
+.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix fuzz dist coverage bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -59,6 +60,9 @@ fix: ## format, and apply the fixes that are safe
 	@if test -d tools/js/node_modules; then npm run --silent --prefix tools/js fix; else echo "JavaScript: not formatted, make tools"; fi
 	@if command -v gofmt >/dev/null; then gofmt -l -w $(ENGINES)/go/engine; else echo "Go: not formatted, gofmt is not installed"; fi
 	@if command -v cargo >/dev/null; then cd $(ENGINES)/rust/engine && cargo fmt; else echo "Rust: not formatted, cargo is not installed"; fi
+
+fuzz: ## decoders on FUZZ_COUNT inputs each (100,000); FUZZ_ONLY="glob scip" for some, CODENIB_FUZZ_SEED=2 for others
+	$(BIN)/python -W ignore -m tests.fuzz $(FUZZ_COUNT) $(FUZZ_ONLY)
 
 dist: ## the wheel and the sdist, in dist/
 	$(BIN)/python -m hatchling build -t wheel -t sdist

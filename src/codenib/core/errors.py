@@ -15,6 +15,9 @@ import os
 
 #: The name in package indexes. `codenib` there is another product, whose import name is also ours.
 DISTRIBUTION = "codenib-views"
+#: What readers of JSON and MessagePack raise for bytes that are no such thing. msgspec's own errors are
+#: ValueErrors, but it raises others for broken UTF-8 and for what nests too deep.
+UNDECODABLE = (ValueError, RecursionError)
 REINSTALL_HINT = f"pip install --force-reinstall WHEEL, the file of {DISTRIBUTION} that you installed"
 
 

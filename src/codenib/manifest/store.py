@@ -18,7 +18,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import StateError, StoreFault
+from codenib.core.errors import UNDECODABLE, StateError, StoreFault
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest
 from codenib.manifest.cache import RecordCache
@@ -178,7 +178,7 @@ class Store:
                     hint="codenib index --rebuild",
                 )
             return msgspec.json.decode(data, type=RepoManifest)
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise StateError(
                 f"manifest {snapshot} is damaged: {error}", hint="codenib index --rebuild"
             ) from error
@@ -233,14 +233,14 @@ class Store:
         """Path to digest of a published tree."""
         try:
             return msgspec.json.decode(self._tree_bytes(tree), type=dict[str, str])
-        except (OSError, ValueError) as error:
+        except (OSError, *UNDECODABLE) as error:
             raise StateError(f"tree {tree} cannot be read: {error}", hint="codenib update") from error
 
     def has_tree(self, tree: str) -> bool:
         """Whether a published tree is there and undamaged; damage is noted."""
         try:
             self._tree_bytes(tree)
-        except (OSError, ValueError):
+        except (OSError, *UNDECODABLE):
             self._damaged["a file list"] = None
             return False
         return True
@@ -264,7 +264,7 @@ class Store:
         """Whether the repository that this is the store of exists; an unknown one counts as there."""
         try:
             return Path(self._place().location).exists()
-        except (OSError, ValueError):
+        except (OSError, *UNDECODABLE):
             return True
 
     def _place(self) -> _Place:
@@ -349,7 +349,7 @@ class Store:
         try:
             data = without_checksum((self.folder / "heads" / f"{worktree}.json").read_bytes())
             return msgspec.json.decode(data, type=Head)
-        except (FileNotFoundError, NotADirectoryError, ValueError):
+        except (FileNotFoundError, NotADirectoryError, *UNDECODABLE):
             return None
 
     def _holds(self, tree: str, files: Mapping[str, str]) -> bool:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from codenib.core.errors import UNDECODABLE
 from codenib.manifest.files import replace_file
 from codenib.manifest.home import home
 from codenib.snapshot.identity import RepositoryIdentity, identify, is_still
@@ -68,5 +69,5 @@ def trust_records() -> Iterator[TrustRecord]:
 def _read(file: Path) -> TrustRecord | None:
     try:
         return msgspec.json.decode(file.read_bytes(), type=TrustRecord)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNDECODABLE):
         return None

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import InputError, StateError
+from codenib.core.errors import UNDECODABLE, InputError, StateError
 from codenib.core.views import RepoManifest
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
@@ -27,7 +27,7 @@ def open_published(manifest: RepoManifest | str | Path) -> Workspace:
     try:
         data = (folder / "repository.json").read_bytes()
         location = msgspec.json.decode(data, type=_RepositoryFile).location
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNDECODABLE) as error:
         raise InputError(f"{file} is not a manifest of a store: {error}", hint=_HINT) from error
     published = Store(folder.name, root=folder.parent.parent).manifest(file.stem)
     if published is None:

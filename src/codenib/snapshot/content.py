@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from codenib.core.errors import UNDECODABLE
 from codenib.snapshot.blobs import MAX_BYTES, blob_digest
 from codenib.snapshot.listing import SUBMODULE, SYMLINK, Listing
 from codenib.snapshot.store import LocalBlobs
@@ -173,7 +174,7 @@ class Digester:
             if data[:_SUM] != _checksum(data[_SUM:]):
                 return {}
             cache = msgspec.msgpack.decode(data[_SUM:], type=_Cache)
-        except (OSError, ValueError):  # every file is read again
+        except (OSError, *UNDECODABLE):  # every file is read again
             return {}
         return cache.rows if (cache.root, cache.object_format) == (self._root, self._format) else {}
 

@@ -124,6 +124,7 @@ def _strings(data: bytes) -> Iterator[tuple[tuple[str | int, ...], int, int]]:
 
 def _decoded(string: bytes) -> str:
     try:
-        return str(json.loads(string))
+        text = str(json.loads(string))
     except ValueError:
         return ""
+    return text.encode("utf-8", "replace").decode()  # half of a surrogate pair is no text

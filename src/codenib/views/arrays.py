@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+
+from codenib.core.errors import UNDECODABLE
 
 Array = NDArray[Any]
 Numbers = NDArray[np.int64]
@@ -19,10 +22,18 @@ def save_parts(folder: Path, name: str, parts: Mapping[str, Array]) -> None:
         np.save(folder / f"{name}.{part}.npy", array, allow_pickle=False)
 
 
+def map_array(file: Path) -> Array:
+    """Map an array that `np.save` wrote; raises OSError or ValueError when it cannot be read."""
+    try:
+        mapped: Array = np.load(file, mmap_mode="r", allow_pickle=False)
+    except (EOFError, SyntaxError, TokenError, TypeError, OverflowError, *UNDECODABLE) as error:
+        raise ValueError(f"{file.name} is no array: {error}") from error  # numpy reads the head as Python
+    return mapped.view(np.ndarray)  # a memmap pays for its class on every slice
+
+
 def map_part(folder: Path, name: str, part: str) -> Array:
     """Map a part of the segment `name`; raises OSError or ValueError when it cannot be read."""
-    mapped: Array = np.load(folder / f"{name}.{part}.npy", mmap_mode="r", allow_pickle=False)
-    return mapped.view(np.ndarray)  # a memmap pays for its class on every slice
+    return map_array(folder / f"{name}.{part}.npy")
 
 
 class StringTable:

@@ -19,7 +19,7 @@ from typing import Protocol, TypeVar
 
 import msgspec
 
-from codenib.core.errors import StateError
+from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.protocols import Records
 from codenib.core.source import Delta, SourceFile
 
@@ -94,7 +94,7 @@ def read_segments(folder: Path) -> list[Segment]:
             Segment(entry.name, _files_of(folder, entry.name), frozenset(entry.dead))
             for entry in view.segments
         ]
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNDECODABLE) as error:
         raise StateError(f"artifact {folder.name} cannot be read: {error}", hint=_REPAIR) from error
 
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import msgspec
 
-from codenib.core.errors import CodenibError, StateError
+from codenib.core.errors import UNDECODABLE, CodenibError, StateError
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.serving.choices import DEFAULT_VIEWS
 from codenib.serving.snapshots.events import FileEvents
@@ -196,7 +196,7 @@ class ServerContext:
             assert child.stdout is not None
             problem: StateError | None = None
             for line in child.stdout:
-                with suppress(msgspec.DecodeError):
+                with suppress(*UNDECODABLE):
                     row = msgspec.json.decode(line, type=_Row)
                     self.work = Work(row.stage, row.done, row.total)
                     problem = StateError(row.error, hint=row.hint) if row.error else problem

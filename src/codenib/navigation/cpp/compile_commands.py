@@ -12,9 +12,11 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from stat import S_ISDIR, S_ISREG
 from typing import Any
 
-from codenib.navigation.cpp.flags import safe_arguments
+from codenib.core.errors import UNDECODABLE
+from codenib.navigation.cpp.flags import mode_of, safe_arguments
 
 DATABASE = "compile_commands.json"
 _FOLDERS = (
@@ -27,6 +29,7 @@ _FOLDERS = (
     "Debug",
     "Release",
 )
+_DEEPEST = 64  # folders of a path that are looked at: one of 6,000 took half a second
 _WITH_PATH = ("-I", "-isystem", "-iquote", "-idirafter", "-include", "-imacros", "-isysroot", "--sysroot")
 
 
@@ -95,21 +98,21 @@ class _Move:
                 arguments.append(self._path(_plain(file)))
             else:
                 arguments.append(argument)
-        directory = command.directory if Path(command.directory).is_dir() else str(self._new)
+        directory = command.directory if S_ISDIR(mode_of(Path(command.directory))) else str(self._new)
         return CompileCommand(self._path(_plain(file)), directory, tuple(arguments))
 
     def _include(self, flag: str, path: str, directory: str, *, joined: bool) -> list[str]:
         full = _plain(str(Path(directory, path)))
         # A folder of both is searched in the checkout first, then where generated headers are.
         places = [self._path(full)]
-        if places[0] != full and Path(full).is_dir():
+        if places[0] != full and S_ISDIR(mode_of(Path(full))):
             places.append(full)
         return [part for place in places for part in ([flag + place] if joined else [flag, place])]
 
     def _path(self, path: str) -> str:
         if self._old is not None and f"{path}/".startswith(self._old):
             moved = self._new / path[len(self._old) :]
-            if moved.exists():
+            if mode_of(moved):
                 return str(moved)
         return path
 
@@ -123,7 +126,11 @@ def _other_root(commands: Sequence[CompileCommand], root: Path) -> Path | None:
             return None
         parts = file.parts
         # The longest tail that exists in the checkout names the folder before it.
-        tails = (at for at in range(1, len(parts)) if (root / Path(*parts[at:])).is_file())
+        tails = (
+            at
+            for at in range(max(1, len(parts) - _DEEPEST), len(parts))
+            if S_ISREG(mode_of(root / Path(*parts[at:])))
+        )
         if (at := next(tails, 0)) > 0:
             votes[Path(*parts[:at])] += 1
     return votes.most_common(1)[0][0] if votes else None
@@ -145,8 +152,8 @@ def _parse(entry: dict[str, Any]) -> CompileCommand | None:
 
 def _is_special(file: str) -> bool:
     """Whether it is a device, a pipe or a folder: reading one may never end."""
-    path = Path(file)
-    return path.exists() and not path.is_file()
+    mode = mode_of(Path(file))
+    return bool(mode) and not S_ISREG(mode)
 
 
 def _plain(path: str) -> str:
@@ -163,7 +170,7 @@ def _plain(path: str) -> str:
 def read_entries(database: Path) -> list[dict[str, Any]]:
     try:
         rows = json.loads(database.read_bytes())
-    except (OSError, ValueError):
+    except (OSError, *UNDECODABLE):
         return []
     rows = rows if isinstance(rows, list) else []
     return [row for row in rows if isinstance(row, dict) and "file" in row]

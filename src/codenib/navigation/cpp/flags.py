@@ -136,7 +136,15 @@ class _Options:
         """Whether a file is of the repository; one with a compiled form beside it would load that instead."""
         path = Path(os.path.normpath(Path(self._directory, value)))
         own = any(path.is_relative_to(folder) for folder in self._inside)
-        return own and not any(path.with_name(path.name + end).exists() for end in _PRECOMPILED)
+        return own and not any(mode_of(path.with_name(path.name + end)) for end in _PRECOMPILED)
+
+
+def mode_of(path: Path) -> int:
+    """What stands at a path that a database names; 0 where there is nothing, or no such path can be."""
+    try:
+        return path.stat().st_mode
+    except (OSError, ValueError):  # also a name that is too long
+        return 0
 
 
 def _driver(arguments: Sequence[str]) -> str:

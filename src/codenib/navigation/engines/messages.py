@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import suppress
 
 import msgspec
+
+from codenib.core.errors import UNDECODABLE
 
 _NULL = msgspec.Raw(b"null")
 _LENGTH = re.compile(rb"^content-length:[ \t]*(\d{1,12})[ \t]*$", re.IGNORECASE | re.MULTILINE)
@@ -77,10 +80,12 @@ class ServerMessage(msgspec.Struct):
 
 
 def decode(body: bytes) -> ServerMessage:
-    """The message of a body."""
-    try:
+    """The message of a body; FrameError when it is none."""
+    with suppress(*UNDECODABLE):
         return msgspec.json.decode(body, type=ServerMessage)
-    except msgspec.MsgspecError:
+    try:
         # Servers on Node write half of a surrogate pair as an escape, which strict JSON readers refuse.
         plain = json.dumps(json.loads(body), ensure_ascii=False).encode("utf-8", "replace")
         return msgspec.json.decode(plain, type=ServerMessage)
+    except UNDECODABLE as error:
+        raise FrameError(str(error)) from error

@@ -7,7 +7,6 @@ costs a time-out, not a deadlock.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import threading
 from collections.abc import Iterable, Iterator
@@ -190,7 +189,7 @@ class Connection:
             while data := read_some(self._child.stdout):
                 for body in frames.feed(data):
                     self._handle(decode(body))
-        except (FrameError, msgspec.MsgspecError, json.JSONDecodeError) as error:
+        except FrameError as error:
             why = f"it wrote what is no message: {error}"
         self._end(why)
         close(self._child.stdout)

@@ -11,6 +11,7 @@ from urllib.parse import unquote
 
 import msgspec
 
+from codenib.core.errors import UNDECODABLE
 from codenib.navigation.engines.rpc import ServerListener
 from codenib.navigation.live.servers import Json, Options, Server
 
@@ -95,7 +96,7 @@ class ServerActivity(ServerListener):
                 if self._follow(method, params):
                     self._heard = monotonic()
                     self._changed.notify_all()
-        except msgspec.MsgspecError:
+        except UNDECODABLE:
             return
 
     def asked(self, method: str, params: msgspec.Raw) -> object:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import unquote, urlsplit
 
 import msgspec
@@ -49,9 +50,12 @@ class DocumentSymbol:
     children: tuple[DocumentSymbol, ...] = ()
 
 
+_Count = Annotated[int, msgspec.Meta(ge=0, lt=1 << 31)]
+
+
 class _Point(msgspec.Struct, frozen=True):
-    line: int
-    character: int
+    line: _Count
+    character: _Count
 
 
 class _Range(msgspec.Struct, frozen=True):
@@ -96,7 +100,7 @@ class ResponseReader:
         self._member = member
 
     def locations(self, raw: msgspec.Raw) -> LiveLocations:
-        """The locations of a definition or reference answer; MsgspecError when it is none."""
+        """The locations of a definition or reference answer; one of UNDECODABLE when it is none."""
         places = _places.decode(raw)
         rows = [places] if isinstance(places, _WireLocation) else places or []
         texts: dict[str, SourceText | None] = {}
@@ -151,10 +155,10 @@ class ResponseReader:
 
     def _path(self, uri: str) -> str | None:
         """The path of a file of the repository; None for anything else."""
-        parts = urlsplit(uri)
-        if parts.scheme != "file":
-            return None
         try:
+            parts = urlsplit(uri)
+            if parts.scheme != "file":
+                return None
             path = Path(unquote(parts.path)).relative_to(self._root).as_posix()
         except ValueError:
             return None

@@ -16,7 +16,7 @@ from typing import Literal
 
 import msgspec
 
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import UNDECODABLE, InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.engines.priority import hurry
 from codenib.navigation.engines.process import Program
@@ -171,7 +171,7 @@ class LanguageServerSession:
             raise
         try:
             return self._reader.locations(raw)
-        except msgspec.MsgspecError as error:
+        except UNDECODABLE as error:
             raise self._unreadable(error) from error
 
     def symbols(self, path: str) -> tuple[DocumentSymbol, ...]:
@@ -180,7 +180,7 @@ class LanguageServerSession:
         raw = self._request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
         try:
             return self._reader.symbols(raw, path)
-        except msgspec.MsgspecError as error:
+        except UNDECODABLE as error:
             raise self._unreadable(error) from error
 
     def _request(self, method: str, params: object) -> msgspec.Raw:
@@ -209,7 +209,7 @@ class LanguageServerSession:
         raw = self.connection.request("initialize", params, self._times.start_s, cancel_s=0)
         try:
             told = msgspec.json.decode(raw, type=_Initialized)
-        except msgspec.MsgspecError as error:
+        except UNDECODABLE as error:
             raise self._unreadable(error) from error
         self.connection.notify("initialized", {})
         self.connection.notify("workspace/didChangeConfiguration", {"settings": self._launch.settings})

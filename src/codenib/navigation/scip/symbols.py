@@ -72,7 +72,8 @@ def _suffix(symbol: str, at: int, opener: str) -> tuple[str, int]:
     if opener:
         return ("p" if opener == "(" else "["), at + 1
     if symbol[at] == "(":  # a method: its disambiguator, the bracket, and a dot
-        return "(", symbol.find(")", at) + 2
+        end = symbol.find(")", at)
+        return "(", end + 2 if end >= 0 else len(symbol)
     return symbol[at], at + 1
 
 

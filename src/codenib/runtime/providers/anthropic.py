@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from codenib.core.errors import InputError, extra_hint
+from codenib.core.errors import UNDECODABLE, InputError, extra_hint
 from codenib.runtime.context.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
 from codenib.runtime.providers.endpoint import Endpoint, broken_status
 from codenib.runtime.providers.provider import RunListener, Sampling
@@ -221,7 +221,7 @@ def _input(written: str) -> dict[str, Any]:
     """The input of a call from its parts; what is no object is kept as malformed."""
     try:
         value = msgspec.json.decode(written or "{}")
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         value = None
     return {"input": value} if isinstance(value, dict) else {"input": {}, "malformed": written}
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from codenib.core.errors import InputError, extra_hint
+from codenib.core.errors import UNDECODABLE, InputError, extra_hint
 from codenib.runtime.context.messages import Message, Reply, Stop, ToolCall, ToolSpec, Usage
 from codenib.runtime.providers.endpoint import Endpoint, broken_status
 from codenib.runtime.providers.provider import RunListener, Sampling
@@ -219,7 +219,7 @@ def _from_chunks(chunks: Iterable[ChatCompletionChunk], listener: RunListener) -
 def _call(call_id: str, name: str, written: str, opaque: dict[str, Any]) -> ToolCall:
     try:
         arguments = msgspec.json.decode(written or "{}")
-    except (msgspec.DecodeError, RecursionError):
+    except UNDECODABLE:
         arguments = None
     if not isinstance(arguments, dict):
         return ToolCall(call_id, name, malformed=written, opaque=opaque)

@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from codenib.core.errors import InputError
+from codenib.core.errors import UNDECODABLE, InputError
 from codenib.core.views import ViewKind
 from codenib.runtime.context.messages import ToolSpec
 from codenib.runtime.tools.registry import AgentTool, ToolFunction
@@ -125,6 +125,6 @@ def _find(skill: str | Path) -> SkillFolder:
         raise InputError(
             f"no skill {str(skill)!r}; there are {known}", hint="--skills NAME or FOLDER/"
         ) from error
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise InputError(f"{file}: {error}", hint="docs/agent.md, “Skills”") from error
     return SkillFolder(spec, folder)

@@ -15,7 +15,7 @@ from typing import IO, Any, Self
 
 import msgspec
 
-from codenib.core.errors import InputError
+from codenib.core.errors import UNDECODABLE, InputError
 from codenib.runtime.context.messages import Message, Reply, ToolSpec, Usage
 from codenib.runtime.providers.keys import hide, keys_in_environment
 
@@ -84,7 +84,7 @@ def read_trace(path: str | Path) -> list[Event]:
             continue
         try:
             event = msgspec.json.decode(line, type=Event)
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             if number == len(lines):
                 break
             raise InputError(f"{path}:{number}: {error}", hint="codenib agent … --trace FILE") from error

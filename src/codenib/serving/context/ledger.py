@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import InputError
+from codenib.core.errors import UNDECODABLE, InputError
 from codenib.manifest.files import replace_file
 
 
@@ -48,7 +48,7 @@ class Ledger:
             rows = msgspec.json.decode(file.read_bytes(), type=list[tuple[str, str, list[int]]])
         except FileNotFoundError:
             return ledger
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, *UNDECODABLE) as error:
             raise InputError(f"{file} is not a ledger: {error}", hint="codenib explore --help") from error
         for path, digest, lines in rows:
             ledger.add(path, digest, lines)

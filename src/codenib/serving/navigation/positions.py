@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from codenib.core.errors import InputError
 from codenib.core.navigation import Position
 
-_PLACE = re.compile(r"(?P<path>.+?):(?P<line>\d+)(?::(?P<column>\d+)|[-,](?P<end>\d+)|(?P<on>[-,]))?:?")
+_PLACE = re.compile(
+    r"(?P<path>.+?):(?P<line>\d{1,9})(?::(?P<column>\d{1,9})|[-,](?P<end>\d{1,9})|(?P<on>[-,]))?:?"
+)
 _WORD = re.compile(r"[^\W\d][\w$]*")
 _SEPARATORS = re.compile(r"::|[.#]")
 

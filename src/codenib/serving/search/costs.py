@@ -17,6 +17,8 @@ from time import perf_counter
 
 import msgspec
 
+from codenib.core.errors import UNDECODABLE
+
 FILE = "costs.json"
 _MOST = 31  # notes of an operator: enough for a median, few enough to follow a change
 _EVERY = 50  # notes between two writes
@@ -62,7 +64,7 @@ class Costs:
     def _read(self) -> dict[str, deque[float]]:
         if self._notes is None:
             self._notes = {}
-            with suppress(OSError, msgspec.DecodeError):
+            with suppress(OSError, *UNDECODABLE):
                 saved = msgspec.json.decode(self._path.read_bytes(), type=dict[str, list[float]])
                 self._notes = {name: deque(notes, maxlen=_MOST) for name, notes in saved.items()}
         return self._notes

@@ -90,7 +90,7 @@ def _translate(token: str) -> str:
     if token == "?":
         return "[^/]"
     if token.startswith("[") and len(token) > 2:
-        inside = token[1:-1].replace("\\", "\\\\")
+        inside = re.sub(r"([\\\[&~|])", r"\\\1", token[1:-1])  # signs of set operations are members
         members = f"[^{inside[1:]}]" if inside.startswith("!") else f"[{inside}]"
         with suppress(re.error):  # `[z-a]` is no class, so it is text
             re.compile(members)

@@ -13,7 +13,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.errors import CannotMaintain, StateError
+from codenib.core.errors import UNDECODABLE, CannotMaintain, StateError
 from codenib.core.protocols import Records
 from codenib.core.source import Delta, Mark, SourceFile, SourceSnapshot, Span, UnitAddress
 from codenib.views.arrays import Numbers, first_numbers, locate
@@ -62,7 +62,7 @@ class CodeVectorStore:
                 for segment in read_segments(folder)
             ]
             self._neighbours = [self._open_index(folder, parts) for parts in self._parts]
-        except (OSError, ValueError, msgspec.DecodeError) as error:
+        except (OSError, *UNDECODABLE) as error:
             raise StateError(f"dense view cannot be opened: {error}", hint=_REPAIR) from error
         self._first_row = first_numbers(parts.rows for parts in self._parts)
         self._first_file = first_numbers(parts.files for parts in self._parts)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
 from codenib.core.facts import NodeFlag, NodeKind
+from codenib.views.arrays import map_array
 from codenib.views.graph.assembly.artifact import FORMAT, REBUILD, read_graph_file
 from codenib.views.graph.assembly.strings import Strings
 from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
@@ -127,10 +128,9 @@ class GraphView:
 
     def _load(self, name: str) -> NDArray[np.int32]:
         try:
-            found = np.load(self.folder / f"{name}.npy", mmap_mode="r", allow_pickle=False)
+            return map_array(self.folder / f"{name}.npy")
         except (OSError, ValueError) as error:
             raise StateError(f"the graph view is damaged: {error}", hint=REBUILD) from error
-        return np.asarray(found)
 
 
 _ARRAYS = tuple(name for name, kind in GraphView.__annotations__.items() if "NDArray" in kind)

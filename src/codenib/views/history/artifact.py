@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import StateError
+from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.history import Commit
 from codenib.views.history.segment import CommitSegment, write_segment
 from codenib.views.history.window import Aged
@@ -78,7 +78,7 @@ def read_artifact(folder: Path) -> Artifact:
         if about.format != FORMAT:
             raise ValueError(f"format {about.format}")
         segments = tuple(CommitSegment(folder, entry.name, entry.dead) for entry in about.segments)
-    except (OSError, ValueError, msgspec.DecodeError) as error:
+    except (OSError, *UNDECODABLE) as error:
         raise StateError(
             f"the history view cannot be read: {error}", hint="codenib index --rebuild"
         ) from error

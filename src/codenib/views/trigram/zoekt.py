@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import ProviderError, StateError
+from codenib.core.errors import UNDECODABLE, ProviderError, StateError
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.pattern import compile_pattern
 from codenib.views.trigram.profile import ZOEKT as VERSION
@@ -99,7 +99,7 @@ class ZoektView:
         """Open what `build` wrote."""
         try:
             paths = msgspec.json.decode((folder / "paths.json").read_bytes(), type=list[str])
-        except (OSError, msgspec.DecodeError) as error:
+        except (OSError, *UNDECODABLE) as error:
             raise StateError(
                 f"{folder.name} cannot be read: {error}", hint="codenib index --rebuild"
             ) from error

@@ -31,7 +31,7 @@ from codenib.adapters.envelopes.answers import (
     search_reply,
 )
 from codenib.core.answers import Answer, Coverage, Evidence, LineMatch, RegexAnswer
-from codenib.core.errors import InputError
+from codenib.core.errors import UNDECODABLE, InputError
 from codenib.core.requests import RegexRequest, SearchRequest
 
 _SHOWN_LINES = 5
@@ -135,7 +135,7 @@ def _run_batch(rows: Path, out: str, ask: Any) -> None:
         if line.strip():
             try:
                 row = msgspec.json.decode(line, type=_Row)
-            except msgspec.DecodeError as error:
+            except UNDECODABLE as error:
                 raise InputError(f"{rows}:{number}: {error}", hint='{"id": …, "query": …}') from error
             if not row.query.strip():
                 raise InputError(f"{rows}:{number}: the query is empty", hint='{"id": …, "query": …}')

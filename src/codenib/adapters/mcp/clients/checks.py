@@ -13,7 +13,7 @@ import msgspec
 
 from codenib.adapters.mcp.clients.configure import has_server
 from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient
-from codenib.core.errors import CodenibError, InputError
+from codenib.core.errors import UNDECODABLE, CodenibError, InputError
 from codenib.serving.doctor import Check
 from codenib.serving.place import check_place
 
@@ -64,7 +64,7 @@ def _server(repository: str) -> Check:
             child.stdin.write(lines)
             child.stdin.flush()
             answers = [msgspec.json.decode(child.stdout.readline(), type=_Answer) for _ in range(3)]
-        except (OSError, msgspec.DecodeError):
+        except (OSError, *UNDECODABLE):
             said = child.stderr.read().decode("utf-8", "replace").strip() or "it ended without an answer"
             return Check("mcp", "broken", f"the server does not answer: {said[:200]}", "codenib mcp")
         child.stdin.close()

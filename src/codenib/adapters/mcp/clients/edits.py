@@ -15,7 +15,7 @@ import msgspec
 
 from codenib.adapters.mcp.clients.configure import with_block, with_server, without_block, without_server
 from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, command_for
-from codenib.core.errors import InputError
+from codenib.core.errors import UNDECODABLE, InputError
 from codenib.serving.installation import home_file, write_home_file
 
 _AGENTS = "AGENTS.md"
@@ -115,7 +115,7 @@ class InstallRecords:
     def all(self) -> dict[str, Added]:
         try:
             return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Added])
-        except (FileNotFoundError, msgspec.DecodeError):
+        except (FileNotFoundError, *UNDECODABLE):
             return {}
 
     def get(self, file: Path) -> Added:

@@ -12,6 +12,7 @@ import msgspec
 
 from codenib import __version__
 from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, TITLE
+from codenib.core.errors import UNDECODABLE
 
 #: Versions that begin with `initialize`, and those that begin with `server/discover`.
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -43,7 +44,7 @@ class EarlyAnswers:
         """The answer to a message; None when the SDK had better answer it."""
         try:
             message = msgspec.json.decode(line)
-        except (msgspec.DecodeError, RecursionError):  # the SDK says what is wrong with it
+        except UNDECODABLE:  # the SDK says what is wrong with it
             return None
         if not isinstance(message, dict) or message.get("jsonrpc") != "2.0":
             return None

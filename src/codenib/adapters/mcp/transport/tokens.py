@@ -11,7 +11,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import InputError, StateError
+from codenib.core.errors import UNDECODABLE, InputError, StateError
 from codenib.serving.installation import home_file, home_file_lock, write_home_file
 
 EVERYTHING = "*"
@@ -87,7 +87,7 @@ class AccessTokens:
             return
         try:
             rows = msgspec.json.decode(self._file.read_bytes(), type=list[TokenRow])
-        except msgspec.DecodeError as error:
+        except UNDECODABLE as error:
             raise StateError(f"{self._file} is damaged: {error}", hint=f"rm {self._file}") from error
         self._state, self._rows = state, {row.id: row for row in rows}
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import struct
 import zlib
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +22,7 @@ from codenib.navigation.cpp.clangd.session import uri_to_path
 VERSION = 20
 BASE_OF, OVERRIDDEN_BY = 0, 1
 _HAD_ERRORS = 2
+_MOST_BYTES = 1 << 30
 _DECLARES = 3  # a reference that is a declaration, or a definition
 
 
@@ -65,6 +67,12 @@ def read_shards(folder: Path) -> Iterator[Shard]:
 
 
 def read_shard(file: Path) -> Shard:
+    """One shard; ProviderError when it is damaged."""
+    with _refusing(file):
+        return _read_shard(file)
+
+
+def _read_shard(file: Path) -> Shard:
     chunks = _chunks(file)
     version = struct.unpack("<I", chunks.get(b"meta", b"\0\0\0\0"))[0]
     if version != VERSION:
@@ -86,11 +94,23 @@ def read_shard(file: Path) -> Shard:
 
 def read_head(file: Path) -> tuple[str, tuple[str, ...], bool]:
     """Of a shard only its file, what that includes, and whether there were errors."""
-    chunks = _chunks(file)
-    strings = _strings(chunks[b"stri"])
-    return _own_source(
-        chunks, strings, {text: uri_to_path(text) for text in strings if text.startswith("file:")}
-    )
+    with _refusing(file):
+        chunks = _chunks(file)
+        strings = _strings(chunks[b"stri"])
+        return _own_source(
+            chunks, strings, {text: uri_to_path(text) for text in strings if text.startswith("file:")}
+        )
+
+
+@contextmanager
+def _refusing(file: Path) -> Iterator[None]:
+    """Name the shard whose bytes end too early, or say what cannot be."""
+    try:
+        yield
+    except (LookupError, struct.error, zlib.error, ValueError) as error:
+        raise ProviderError(
+            f"{file.name} of clangd's index is damaged: {error}", hint="codenib index --views graph --rebuild"
+        ) from error
 
 
 def _own_source(
@@ -117,7 +137,8 @@ def _chunks(file: Path) -> dict[bytes, bytes]:
 
 def _strings(chunk: bytes) -> list[str]:
     size = struct.unpack_from("<I", chunk)[0]
-    raw = zlib.decompress(chunk[4:]) if size else chunk[4:]
+    # The first word is the size of what was deflated; no more is inflated than that.
+    raw = zlib.decompressobj().decompress(chunk[4:], min(size, _MOST_BYTES)) if size else chunk[4:]
     return [part.decode("utf-8", "replace") for part in raw.split(b"\0")[:-1]]
 
 
@@ -145,6 +166,8 @@ class _Reader:
             at += 1
             value |= (byte & 0x7F) << shift
             shift += 7
+            if shift > 63:
+                raise ValueError("a number is too long")
         self._at = at
         return value
 

@@ -15,7 +15,7 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.errors import REINSTALL_HINT, StateError
+from codenib.core.errors import REINSTALL_HINT, UNDECODABLE, StateError
 
 FORMAT = 1
 
@@ -56,7 +56,7 @@ def read_model(data: bytes, columns: Sequence[str]) -> Model:
     """A model for these very columns."""
     try:
         file = msgspec.json.decode(data, type=ModelFile)
-    except msgspec.DecodeError as error:
+    except UNDECODABLE as error:
         raise StateError(f"the ranking model cannot be read: {error}", hint=REINSTALL_HINT) from error
     if file.format != FORMAT or tuple(column.name for column in file.columns) != tuple(columns):
         raise StateError("the ranking model is of another version", hint=REINSTALL_HINT)

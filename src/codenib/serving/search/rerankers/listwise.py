@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import msgspec
 
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import UNDECODABLE, InputError, ProviderError
 from codenib.core.reranking import RerankerIdentity
 from codenib.serving.search.rerankers.permutation import read_permutation
 from codenib.views.dense.embedders.post import (
@@ -172,7 +172,7 @@ def _complete(
     answer = poster.post(msgspec.json.encode(request), first=first)
     try:
         reply = msgspec.json.decode(answer, type=_Completion)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise ProviderError(
             f"{poster.address} did not answer with a completion: {error}",
             hint=f"the base URL mostly ends in /v1: {URL_HINT}",

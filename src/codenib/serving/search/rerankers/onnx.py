@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import UNDECODABLE, InputError, ProviderError
 from codenib.core.reranking import RerankerIdentity
 from codenib.serving.search.rerankers.pointwise import PairTokens, PointwiseReranker
 from codenib.views.dense.embedders.folder import digest_files, read_settings
@@ -168,7 +168,7 @@ def _read_caps(folder: Path) -> _Caps:
         return _Caps()
     try:
         caps = msgspec.json.decode(path.read_bytes(), type=_Caps)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise InputError(f"cannot read {path}: {error}", hint="copy the model's folder again") from error
     if caps.max_tokens < 0 or caps.query_tokens < 0:
         raise InputError(f"{path} has a cap below zero", hint="copy the model's folder again")

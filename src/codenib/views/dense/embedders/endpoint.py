@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from codenib.core.embedding import EmbedderIdentity
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import UNDECODABLE, InputError, ProviderError
 from codenib.views.dense.embedders.known import find_embedder
 from codenib.views.dense.embedders.post import (
     DEFAULT_RETRIES,
@@ -142,7 +142,7 @@ def _request(poster: Poster, model: str, texts: list[str], *, first: bool = Fals
     answer = poster.post(body, first=first)
     try:
         reply = msgspec.json.decode(answer, type=_Rows)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except UNDECODABLE as error:
         raise ProviderError(
             f"{poster.address} did not answer with embeddings: {error}",
             hint=f"name the base URL, which mostly ends in /v1: {SPEC_HINT}",

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 
 import msgspec
 
-from codenib.core.errors import InputError, ProviderError
+from codenib.core.errors import UNDECODABLE, InputError, ProviderError
 
 EMBED_KEYS = ("CODENIB_EMBED_KEY", "OPENAI_API_KEY")  # ours, then what other programs read
 LONGEST_MESSAGE = 200
@@ -174,7 +174,7 @@ def _error_message(body: bytes) -> str:
     """`error.message` where the body has one, else its beginning."""
     try:
         value = msgspec.json.decode(body)
-    except msgspec.DecodeError:
+    except UNDECODABLE:
         return body[:LONGEST_MESSAGE].decode(errors="replace")
     error = value.get("error", value) if isinstance(value, dict) else value
     return str(error.get("message", error) if isinstance(error, dict) else error)

@@ -13,7 +13,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from codenib.core.errors import StateError
+from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.views import ViewFacts
 from codenib.views.graph.assembly.assemble import assemble
 from codenib.views.graph.facts.file import FileFacts, decode, encode
@@ -38,7 +38,7 @@ def read_graph_file(folder: Path) -> GraphFile:
     """`graph.json` of an artifact."""
     try:
         return msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
-    except (OSError, msgspec.DecodeError) as error:
+    except (OSError, *UNDECODABLE) as error:
         raise StateError(f"the graph view cannot be read: {error}", hint=REBUILD) from error
 
 
@@ -89,7 +89,7 @@ def read_encoded_facts(folder: Path) -> tuple[list[GroupFacts], dict[FileFacts, 
         about = msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
         data = (folder / "facts.bin").read_bytes()
         at = np.load(folder / "facts_at.npy", allow_pickle=False).tolist()
-    except (OSError, ValueError, msgspec.DecodeError) as error:
+    except (OSError, *UNDECODABLE) as error:
         raise StateError(
             f"the graph's facts cannot be read: {error}", hint="codenib index --rebuild"
         ) from error

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from codenib.views.arrays import map_array
+
 
 def write_strings(folder: Path, name: str, strings: Iterable[str]) -> None:
     """Write `NAME.text.npy` and `NAME.at.npy`."""
@@ -20,8 +22,8 @@ class Strings:
     """A table of strings on disk; each is decoded when asked for."""
 
     def __init__(self, folder: Path, name: str) -> None:
-        self._text = np.asarray(np.load(folder / f"{name}.text.npy", mmap_mode="r"))
-        self._at = np.asarray(np.load(folder / f"{name}.at.npy", mmap_mode="r"))
+        self._text = map_array(folder / f"{name}.text.npy")
+        self._at = map_array(folder / f"{name}.at.npy")
 
     def __len__(self) -> int:
         return len(self._at) - 1

@@ -8,7 +8,7 @@ from dataclasses import replace
 import msgspec
 import numpy as np
 
-from codenib.core.errors import ProviderError
+from codenib.core.errors import UNDECODABLE, ProviderError
 from codenib.core.facts import (
     OCCURRENCE_COLUMNS,
     OCCURRENCE_PLACE,
@@ -62,7 +62,7 @@ class Binder:
             nodes = node_rows(wire.nodes)
             if len(wire.occurrences) % len(OCCURRENCE_COLUMNS):
                 raise ValueError(f"{wire.path}: an occurrence is cut off")
-        except (msgspec.DecodeError, KeyError, ValueError) as error:
+        except (KeyError, *UNDECODABLE) as error:
             raise ProviderError(f"the {self._group} backend wrote a wrong line: {error}") from error
         self._encoding = wire.encoding  # one backend, one encoding
         self._wires[wire.path] = wire

@@ -15,7 +15,7 @@ from functools import cached_property
 import msgspec
 import numpy as np
 
-from codenib.core.errors import StateError
+from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.facts import NodeFlag, NodeKind
 from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RELATION, Ints, Rows
 
@@ -110,7 +110,7 @@ def decode(data: bytes) -> FileFacts:
     """What `encode` was given."""
     try:
         record = msgspec.msgpack.decode(zlib.decompress(data), type=_Record)
-    except (zlib.error, msgspec.DecodeError) as error:
+    except (zlib.error, *UNDECODABLE) as error:
         raise StateError(f"the graph's facts are damaged: {error}", hint="codenib index --rebuild") from error
     return FileFacts(
         path=record.path,

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from codenib.core.errors import UNDECODABLE
 from codenib.core.updates import GraphUpdate
 
 _NAME = "update.json"
@@ -20,5 +21,5 @@ def read_update(folder: Path) -> GraphUpdate | None:
     """The report of the update that made an artifact; None when it was built from nothing."""
     try:
         return msgspec.json.decode((folder / _NAME).read_bytes(), type=GraphUpdate)
-    except (OSError, msgspec.DecodeError):
+    except (OSError, *UNDECODABLE):
         return None
