@@ -5,6 +5,7 @@ TOOLS = $(CURDIR)/.tools
 STATICCHECK = v0.8.2
 ZOEKT = v0.0.0-20260807124253-c4d8f3537f7a
 ENGINES = src/codenib/navigation
+CYCLONEDX = 7.5.0
 FUZZ_COUNT ?= 100000
 
 # Our Rust program and rust-analyzer's crates below it take 17 minutes of processor time at this level, more at the usual
@@ -12,7 +13,7 @@ FUZZ_COUNT ?= 100000
 export CARGO_PROFILE_RELEASE_OPT_LEVEL ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix fuzz dist coverage bench
+.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix fuzz dist sbom coverage bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -66,6 +67,13 @@ fuzz: ## decoders on FUZZ_COUNT inputs each (100,000); FUZZ_ONLY="glob scip" for
 
 dist: ## the wheel and the sdist, in dist/
 	$(BIN)/python -m hatchling build -t wheel -t sdist
+
+sbom: ## dist/sbom.cdx.json: what a plain installation brings, by CycloneDX; the tool has an environment of its own
+	rm -rf build/sbom && mkdir -p build/sbom dist
+	python3 -m venv build/sbom/tool && build/sbom/tool/bin/pip install --quiet 'cyclonedx-bom==$(CYCLONEDX)'
+	python3 -m venv --without-pip build/sbom/plain
+	build/sbom/tool/bin/pip --python build/sbom/plain install --quiet .
+	build/sbom/tool/bin/cyclonedx-py environment --pyproject pyproject.toml --short-PURLs --output-reproducible --of JSON -o dist/sbom.cdx.json build/sbom/plain/bin/python
 
 coverage: ## docs/coverage.md: the lines that no test reaches
 	rm -rf .coverage && mkdir .coverage

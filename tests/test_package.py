@@ -10,7 +10,6 @@ import sys
 import tarfile
 import tomllib
 import venv
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -96,4 +95,13 @@ def test_the_sdist_builds_the_same_wheel(tmp_path: Path) -> None:
     again = _built("wheel", source, tmp_path / "again")
     here = _built("wheel", ROOT, tmp_path / "here")
 
-    assert zipfile.ZipFile(again).namelist() == zipfile.ZipFile(here).namelist()
+    assert again.read_bytes() == here.read_bytes()
+
+
+def test_everything_in_the_wheel_that_is_not_source_has_a_licence_in_the_docs(tmp_path: Path) -> None:
+    source = {".py", ".js", ".ts", ".go", ".rs", ".scm", ".json", ".toml", ".mod", ".sum", ".md", ".typed"}
+    listed = (ROOT / "docs" / "licences.md").read_text()
+    tracked = _run("git", "ls-files", "src/codenib", cwd=ROOT, home=tmp_path).splitlines()
+    data = [path for path in tracked if Path(path).suffix not in source and Path(path).name != "NOTICE"]
+
+    assert [path for path in data if path.removeprefix("src/codenib/") not in listed] == []
