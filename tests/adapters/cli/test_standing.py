@@ -47,7 +47,7 @@ def test_text_names_paths_from_here_and_json_from_the_root() -> None:
     paths = {item["path"] for item in json.loads(run("search", "save session", "--json"))["items"]}
     assert {"src/session.py", "session_notes.py"} <= paths
     assert "web/login.py:2:5:     save_session(user)" in run("regex", "save_session.user")
-    assert "session.py:1:5: def save_session" in run("def", "save_session")
+    assert "session.py:1:5  save_session  function" in run("def", "save_session")
     assert "\n            session.py:1-6  +6" in run("history", "session.py")
 
 

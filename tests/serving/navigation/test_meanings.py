@@ -59,6 +59,22 @@ def test_names_inside_functions_and_constants_are_declarations(git_repo: Callabl
         assert meant(workspace.definition("LIMIT"))[0][:2] == ("shop/app.py", 12)
 
 
+def test_comments_above_and_headings_of_prose_declare_nothing(git_repo: Callable[..., GitRepo]) -> None:
+    repository = git_repo()
+    repository.commit(
+        {
+            "run.go": "package run\n\n// Start starts. See Start.\nfunc Start() error {\n\treturn nil\n}\n",
+            "box.ts": "/**\n * A Box.\n   Box of things\n */\nexport class Box {\n  open() {}\n}\n",
+            "docs/guide.md": "# run.Start\n\nText.\n",
+        }
+    )
+    with Workspace(repository.path) as workspace:
+        start = workspace.definition("Start")
+        assert meant(start) == [("run.go", 4, "Start", "function")]
+        assert start.meanings[0].signature == "func Start() error"
+        assert meant(workspace.definition("Box")) == [("box.ts", 5, "Box", "class")]
+
+
 def test_references_by_name_put_code_before_prose(git_repo: Callable[..., GitRepo]) -> None:
     repository = git_repo()
     repository.commit(FILES)

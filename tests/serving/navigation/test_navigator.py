@@ -184,6 +184,7 @@ def test_a_search_after_an_edit_does_not_wait_for_the_graph(
 
 
 def test_the_graph_answers_who_uses_whom(workspace: Workspace) -> None:
+    workspace.index([ViewKind.GRAPH])
     uses = workspace.neighbours("page")
     assert sorted(each.name for each in uses.symbols) == ["load_cart", "page", "show_cart"]
     used = workspace.neighbours("load_cart", "dependents")

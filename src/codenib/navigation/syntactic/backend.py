@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import msgspec
+import numpy as np
 
 from codenib.core.facts import Role, WireFacts, WireNode
 from codenib.core.protocols import Progress
@@ -114,7 +115,39 @@ class SyntacticBackend:
         progress(STAGE, len(files), len(files))
 
 
-def _parse(path: str, data: bytes) -> _Parsed:
+@dataclass(frozen=True, slots=True)
+class CodeAndImports:
+    """A file's text with comments and strings blanked, and its imports: line, and the file that is meant.
+
+    An import that means no certain file of the repository has its module's text and no file.
+    """
+
+    code: str
+    imports: tuple[tuple[int, str, str | None], ...]
+
+
+def read_code(path: str, text: str, imports: Imports) -> CodeAndImports:
+    """What one file says by itself, without what it declares; the whole text where there is no grammar."""
+    data = text.encode()
+    parsed = _parse(path, data, declarations=False)
+    if not parsed.code:
+        return CodeAndImports(text, ())
+    meant = []
+    for begin, _, module, statement in sorted(parsed.modules):
+        line = bisect_right(parsed.starts, begin)
+        meant.append((line, module, imports.resolve(path, parsed.language, module, statement)))
+    return CodeAndImports(_as_text(data, parsed.code), tuple(meant))
+
+
+def _as_text(data: bytes, code: bytes) -> str:
+    """Blanked bytes as text with the lines and columns of the original."""
+    original, blanked = np.frombuffer(data, np.uint8), np.frombuffer(code, np.uint8).copy()
+    blanked[original == ord("\n")] = ord("\n")
+    within_character = (original & 0xC0 == 0x80) & (blanked == ord(" "))
+    return bytes(blanked[~within_character]).decode("utf-8", "replace")
+
+
+def _parse(path: str, data: bytes, *, declarations: bool = True) -> _Parsed:
     language = language_of(data, language_hint(path))
     grammar = grammar_for(data, language)
     if grammar is None or _is_unfit(data):
@@ -139,7 +172,7 @@ def _parse(path: str, data: bytes) -> _Parsed:
         language=language,
         starts=starts,
         code=bytes(code),
-        declarations=_declarations(scan(data, grammar), data, starts),
+        declarations=_declarations(scan(data, grammar), data, starts) if declarations else (),
         modules=tuple(modules),
         statements=tuple(statements),
     )

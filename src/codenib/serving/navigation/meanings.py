@@ -35,7 +35,11 @@ _VALUES = frozenset(
 _PARTS = frozenset(
     {"field", "property", "event", "getter", "setter", "parameter", "type_parameter", "import", "label"}
 )
+_TYPE_KEYWORD = re.compile(
+    r"\b(?:class|struct|interface|trait|enum|union|record|object|protocol|impl|extension|mixin|module|namespace)\b"
+)
 _PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
+_COMMENT = re.compile(r"//|/\*|\*|--|#(?!\s*define\b|!?\[)")
 _SIGNATURE_LINES = 8
 _SIGNATURE_WIDTH = 200
 _MOST_LINES = 30  # a body counts more than a stub; beyond this, longer is not more of a declaration
@@ -78,18 +82,22 @@ def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
     named = [unit_evidence(view, unit) for unit in names.units(parts[-1]).tolist()]
     named += [each.narrowed(unit_evidence(view, each.unit)) for each in names.nested(parts[-1])]
     ranked: dict[Location, _Ranked] = {}
-    for unit in named:
-        if not _fits(unit, parts):
+    types = set()
+    for unit in sorted(named, key=lambda unit: (unit.path, unit.start_line)):
+        if not _fits(unit, parts) or (unit.path, unit.symbol) in types or "prose" in unit.marks:
             continue
+        if unit.kind == "body":  # the first piece of a type is its declaration
+            types.add((unit.path, unit.symbol))
         lines = pinned.text(unit.path).split("\n")
         place = _first_mention(lines, unit, parts[-1])
         if place is not None and place not in ranked:
+            signature = signature_of(lines, place.line, unit.end_line)
             meaning = Meaning(
                 place=place,
                 symbol=unit.symbol,
-                kind=unit.kind,
-                signature=signature_of(lines, place.line, unit.end_line),
-                start_line=_first_line(lines, unit.start_line),
+                kind=declared_kind(unit.kind, signature),
+                signature=signature,
+                start_line=first_line(lines, unit.start_line),
                 end_line=unit.end_line,
                 marks=unit.marks,
             )
@@ -137,17 +145,35 @@ def signature_of(lines: Sequence[str], line: int, last: int) -> str:
     return text if len(text) <= _SIGNATURE_WIDTH else f"{text[:_SIGNATURE_WIDTH]}…"
 
 
+def declared_kind(kind: str, signature: str) -> str:
+    """The kind of a declaration: a type's own lines are a `body` among units, so its header says which.
+
+    >>> declared_kind("body", "export abstract class Cart"), declared_kind("method", "def total(self)")
+    ('class', 'method')
+    """
+    if kind != "body":
+        return kind
+    keyword = _TYPE_KEYWORD.search(signature)
+    return keyword[0] if keyword else "type"
+
+
 def has_graph(pinned: PinnedSnapshot) -> bool:
     return ViewKind.GRAPH in pinned.manifest.views
 
 
-def _first_line(lines: Sequence[str], start: int) -> int:
+def first_line(lines: Sequence[str], start: int) -> int:
     """Where a unit's text begins: units own the blank lines above them."""
     return next((at for at in range(start, len(lines) + 1) if lines[at - 1].strip()), start)
 
 
 def _first_mention(lines: Sequence[str], unit: Evidence, name: str) -> Location | None:
+    """Where a unit first says its name, not counting the comments above it, which say it often."""
+    in_block = False
     for line in range(unit.start_line, min(unit.end_line, len(lines)) + 1):
+        text = lines[line - 1].strip()
+        if in_block or _COMMENT.match(text):
+            in_block = "*/" not in text and (in_block or text.startswith("/*"))
+            continue
         for column, word in words_of(lines[line - 1]):
             if word == name:
                 return Location(unit.path, line, column, line, column + len(name))

@@ -71,14 +71,55 @@ class Navigator:
         return self._answer("references", request)
 
     def neighbours(self, request: NeighboursRequest) -> GraphAnswer:
-        """What a symbol uses (`dependencies`), is used by (`dependents`), its callers, callees, subtypes."""
-        from codenib.serving.navigation.neighbours import neighbours
+        """What a symbol uses (`dependencies`), is used by (`dependents`), its callers, callees, subtypes.
+
+        Without a graph, or where no engine resolved the file, by name: a question never builds a graph.
+        """
+        from codenib.serving.navigation.neighbours import edge_kinds, neighbours
+
+        edge_kinds(request.kinds)
 
         def ask(pinned: PinnedSnapshot) -> GraphAnswer:
+            if not self._is_resolved(pinned, request):
+                return self._neighbours_by_name(pinned, request)
             node = self.places.node(pinned, request.where, request.name, request.snapshot)
             return neighbours(pinned, node, request)
 
-        return self._from_graph(ask, request.snapshot)
+        return self._from_graph(ask, request.snapshot, build=False)
+
+    def _is_resolved(self, pinned: PinnedSnapshot, request: NeighboursRequest) -> bool:
+        """Whether an engine resolved what is asked about, or one of the things that a name means."""
+        if ViewKind.GRAPH not in pinned.manifest.views:
+            return False
+        meanings = self.places.meanings(pinned, request.where, request.snapshot)
+        if meanings is not None:
+            return any(resolved_group(pinned, each.place.path) is not None for each in meanings)
+        return resolved_group(pinned, self.places.path_of(request.where)) is not None
+
+    def _neighbours_by_name(self, pinned: PinnedSnapshot, request: NeighboursRequest) -> GraphAnswer:
+        from codenib.serving.navigation.syntactic_neighbours import NeighboursByName
+
+        lexical, _ = self._snapshots.pin(ViewKind.LEXICAL, request.snapshot)
+        asking = NeighboursByName(self._snapshots, lexical, request)
+        meanings = self.places.meanings(pinned, request.where, request.snapshot)
+        path = self.places.path_of(request.where)
+        if meanings is None and request.where == path and not request.name:
+            answer = asking.of_file(path)
+        else:
+            if meanings is None:
+                meanings = self._named_at(lexical, request)
+            answer = asking.of_symbol(meanings)
+        why = f"by name: {_no_facts(pinned, answer.symbols[0].path)}"
+        return replace(answer, note="; ".join(filter(None, (why, answer.note))))
+
+    def _named_at(self, lexical: PinnedSnapshot, request: NeighboursRequest) -> list[Meaning]:
+        """What the name at a place may mean, what is declared right there first."""
+        at = self.places.position(lexical, request.where, request.name, request.snapshot)
+        name = by_name.name_at(lexical.text(at.path).split("\n")[at.line - 1], at.column)
+        meanings = meanings_by_name(lexical, name)
+        if not meanings:
+            raise InputError(f"{at.path}:{at.line} names nothing that is declared", hint=f"codenib refs {at}")
+        return sorted(meanings, key=lambda each: (each.place.path, each.place.line) != (at.path, at.line))
 
     def path(
         self, start: str | Position, goal: str | Position, snapshot: SnapshotRequest = CURRENT
@@ -143,10 +184,11 @@ class Navigator:
         return LiveServers(repository.root, self._compiler.graph.tools, folder, trusted=trusted)
 
     def _from_graph(
-        self, ask: Callable[[PinnedSnapshot], GraphAnswer], snapshot: SnapshotRequest
+        self, ask: Callable[[PinnedSnapshot], GraphAnswer], snapshot: SnapshotRequest, *, build: bool = True
     ) -> GraphAnswer:
         started = time.perf_counter()
-        pinned, refreshed = self._snapshots.pin(ViewKind.GRAPH, snapshot)
+        kind = ViewKind.GRAPH if build or self.has_graph else ViewKind.LEXICAL
+        pinned, refreshed = self._snapshots.pin(kind, snapshot)
         answer = ask(pinned)
         link_source(answer.symbols, self._snapshots, pinned.ref.id)
         return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)

@@ -62,6 +62,10 @@ class PlaceResolver:
             return None
         return self._of_symbol(pinned, place.target, request)
 
+    def path_of(self, where: str | Position) -> str:
+        """The path of a place, or what stands for one."""
+        return where.path if isinstance(where, Position) else parse_place(self._relative(where)).target
+
     def node(self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest) -> int:
         """The node of the graph that is meant; a path means its file."""
         from codenib.serving.navigation.neighbours import node_at

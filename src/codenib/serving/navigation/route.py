@@ -51,8 +51,8 @@ def route_for_query(searcher: Searcher, navigator: Navigator, query: str, k: int
         for item in answer.items[:_EXPANDED]:
             where, name = f"{item.path}:{item.start_line}", item.symbol.rpartition(".")[2]
             anchors += _around(navigator, where, name)
-    how = str(answer.plan.route)
-    return RouteAnswer(_distinct(anchors, k), how, answer.total, answer.snapshot, answer.refreshed)
+    how, best = str(answer.plan.route), _distinct(anchors, k)
+    return RouteAnswer(best, how, max(answer.total, len(best)), answer.snapshot, answer.refreshed)
 
 
 def route_for_symbols(navigator: Navigator, symbols: Sequence[str], k: int) -> RouteAnswer:

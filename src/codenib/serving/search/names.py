@@ -83,6 +83,18 @@ class UnitNames:
         """The declarations inside of units whose last name is `name`, in any case."""
         return self._nested.get(name.lower(), [])
 
+    def nested_in(self, unit: int) -> list[NestedDeclaration]:
+        """The declarations inside of a unit."""
+        return self._nested_by_unit.get(unit, [])
+
+    @cached_property
+    def _nested_by_unit(self) -> dict[int, list[NestedDeclaration]]:
+        units: dict[int, list[NestedDeclaration]] = {}
+        for declarations in self._nested.values():
+            for each in declarations:
+                units.setdefault(each.unit, []).append(each)
+        return units
+
     @cached_property
     def _nested(self) -> dict[str, list[NestedDeclaration]]:
         names: dict[str, list[NestedDeclaration]] = {}

@@ -136,11 +136,13 @@ def test_bad_input_names_itself_and_the_command_that_helps(
     assert "try: " in done.stderr
 
 
-def test_uses_that_nobody_resolved_are_not_called_none(
+def test_uses_that_nobody_resolved_are_answered_by_name_and_never_called_none(
     terminal: Terminal, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("CODENIB_TOOLBOX", str(tmp_path / "no-tools"))
-    done = terminal.run("callers", "page")
+    done = terminal.run("callers", "front")
     assert "not known: no engine resolved uses here" in done.stderr
     answer = terminal.json("callers", "page")
-    assert (answer["items"], answer["completeness"], answer["provider"]) == ([], "unknown", "syntactic")
+    assert [(each["qualified"], each["line"]) for each in answer["items"]] == [("front", 8)]
+    assert (answer["completeness"], answer["provider"]) == ("unknown", "syntactic")
+    assert answer["note"].startswith("by name: no fresh graph")

@@ -106,10 +106,10 @@ MORE_TOOLS = (
         "What a symbol or file uses (out) and what uses it (in).",
         (*WHERE, Parameter("direction", "string", default="both", choices=("in", "out", "both")), _DEPTH,
          _MANY, budget(2000)),
-        dependencies, navigates=True, needs=_GRAPH,
+        dependencies, navigates=True,
     ),
-    McpTool("callers", "What calls a function.", _AROUND, callers, navigates=True, needs=_GRAPH),
-    McpTool("callees", "What a function calls.", _AROUND, callees, navigates=True, needs=_GRAPH),
+    McpTool("callers", "What calls a function.", _AROUND, callers, navigates=True),
+    McpTool("callees", "What a function calls.", _AROUND, callees, navigates=True),
     McpTool(
         "route",
         "An ordered list of places to look at, and why: for a query, for symbols, or the shortest chain of"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
 
+from codenib.adapters.envelopes.navigation import unresolved
 from codenib.adapters.mcp.tools.hints import note_for_tools
 from codenib.adapters.mcp.tools.replies import (
     ToolReply,
@@ -179,6 +180,8 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
         total, shown = total + answer.total, shown + len(answer.symbols) - 1
         truncated = truncated or answer.truncated
     who = ", ".join(f"{group} {backend}" for group, backend in sorted(answer.backends.items()))
+    if not shown and unresolved(answer):
+        entries = ["not known: no engine resolved uses here"]
     what = f"{counted(shown, total, ' and '.join(ways))} of {answer.asked}"
     head = head_line(
         what, who or "by name alone", describe_snapshot(answer.snapshot), note_for_tools(answer.note)
@@ -187,6 +190,7 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
         **snapshot_facts(answer.snapshot, answer.refreshed),
         "provider": "static" if who else "syntactic",
         "backends": dict(answer.backends),
+        "completeness": "unknown" if unresolved(answer) else "limited" if truncated else "all",
         "asked": answer.asked,
         "total": total,
         "truncated": truncated,

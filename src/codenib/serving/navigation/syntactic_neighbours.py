@@ -1,0 +1,324 @@
+"""Symbols in, their neighbours by name out, from syntax alone: where no engine resolved uses.
+
+A call of `load` is a call of something with that name. Comments, strings, prose and other languages do not
+count. One step is taken, whatever depth is asked for: by names a second one would be a guess of guesses.
+"""
+
+from __future__ import annotations
+
+import re
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from codenib.core.answers import Evidence
+from codenib.core.errors import InputError
+from codenib.core.navigation import Meaning
+from codenib.core.requests import NeighboursRequest, RegexRequest
+from codenib.core.source import Mark
+from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
+from codenib.navigation.syntactic.backend import CodeAndImports, read_code
+from codenib.navigation.syntactic.imports import Imports
+from codenib.serving.navigation.meanings import declared_kind, first_line, meanings_by_name, signature_of
+from codenib.serving.navigation.positions import last_name
+from codenib.serving.search.evidence import unit_evidence
+from codenib.serving.search.lexical import mark_factors
+from codenib.serving.search.names import unit_names
+from codenib.serving.search.regex import search_regex
+from codenib.units.languages import language_hint
+from codenib.units.marks import marks_of
+
+if TYPE_CHECKING:
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
+    from codenib.serving.snapshots.pool import Snapshots
+
+_FAMILIES = {
+    "tsx": "javascript",
+    "typescript": "javascript",
+    "vue": "javascript",
+    "svelte": "javascript",
+    "c": "cpp",
+}
+_BARE_CALLS = frozenset({"ruby", "bash", "elixir", "haskell", "scala", "kotlin", "swift", "sql", "hcl"})
+_CALL = r"(?=\s*(?:\(|!\s*[(\[{]|::<|<[\w\s,:&\[\]]*>\s*\(|`))"  # also macros, generics, tagged templates
+_CALLED = re.compile(rf"([^\W\d][\w$]*){_CALL}")
+_WORD = re.compile(r"[^\W\d][\w$]*")
+_IMPORT = re.compile(
+    r"\s*(?:from|import|use|pub use|export\b.*\bfrom|#\s*include|require|\bconst\b.*\brequire)\b"
+)
+_TYPES = frozenset(
+    {"class", "struct", "interface", "trait", "protocol", "impl", "object", "record", "enum", "extension"}
+)
+_HEADER_LINES = 16  # decorators and blank lines above included
+_READ_S = 0.4  # of parsing; files past it are taken as they are
+_MOST_MEANINGS = 5  # declarations of a used name that are listed; a name with more says little
+
+
+@dataclass(frozen=True, slots=True)
+class _Use:
+    """A place that uses a name, and the unit around it (None: the file's own lines)."""
+
+    path: str
+    line: int
+    kind: str
+    around: Evidence | None
+
+
+class NeighboursByName:
+    """Answers for one pinned snapshot with a lexical view."""
+
+    def __init__(self, snapshots: Snapshots, pinned: PinnedSnapshot, request: NeighboursRequest) -> None:
+        self._snapshots = snapshots
+        self._pinned = pinned
+        self._request = request
+        self._imports = Imports(pinned.files)
+        self._deadline = time.monotonic() + _READ_S
+        self._notes: list[str] = []
+        self._unread = 0
+
+    def of_symbol(self, meanings: Sequence[Meaning]) -> GraphAnswer:
+        """The neighbours of what a name means: of the first meaning what it uses, of all who uses them."""
+        relation = self._request.relation
+        first = meanings[0]
+        start = _symbol(0, first.place.path, first.symbol, first.kind, (first.start_line, first.end_line))
+        if len(meanings) > 1:
+            self._notes.append(f"{len(meanings)} declarations have this name")
+        if relation in ("callees", "dependencies"):
+            return self._answer(start, self._used_by(first, calls=relation == "callees"), out=True)
+        name = last_name(first.symbol)
+        uses = (
+            self._subtypes(name, first.place.path) if relation == "subtypes" else self._uses(name, meanings)
+        )
+        return self._answer(start, [(use.around, use) for use in uses], out=False)
+
+    def of_file(self, path: str) -> GraphAnswer:
+        """What a file imports, or who imports it."""
+        start = _symbol(0, path, path, "file", (1, 1))
+        if self._request.relation == "dependencies":
+            imports = self._read(path).imports
+            outside = sorted({module for _, module, target in imports if target is None})
+            if outside:
+                self._notes.append(
+                    f"outside or not certain: {', '.join(outside[:8])}{'…' * (len(outside) > 8)}"
+                )
+            uses = [_Use(target, line, "import", None) for line, _, target in imports if target]
+            return self._answer(start, [(None, use) for use in uses], out=True)
+        if self._request.relation != "dependents":
+            raise InputError(
+                f"{self._request.relation} of a file are known to the graph alone",
+                hint=f"codenib index --views graph, or codenib deps {path} --in",
+            )
+        *folders, file = path.split("/")
+        words = [re.escape(word) for word in (file.partition(".")[0], *folders[-1:]) if word]
+        uses = [
+            _Use(other, line, "import", None)
+            for other in self._files_with(rf"\b(?:{'|'.join(words)})\b", path)
+            if other != path
+            for line, _, target in self._read(other).imports
+            if target == path
+        ]
+        return self._answer(start, [(None, use) for use in uses], out=False)
+
+    def _uses(self, name: str, meanings: Sequence[Meaning]) -> Iterator[_Use]:
+        """The places of a name that are not its declarations; calls alone for callers."""
+        only_calls = self._request.relation == "callers"
+        declared = {(each.place.path, each.place.line, each.place.column) for each in meanings}
+        word = _word(name)
+        call = re.compile(rf"(?:@\s*(?:[\w$]+\.)*{re.escape(name)}(?![\w$])|{word.pattern}{_CALL})")
+        for path in self._files_with(rf"\b{re.escape(name)}\b", meanings[0].place.path):
+            bare = language_hint(path) in _BARE_CALLS
+            for number, line in enumerate(self._read(path).code.split("\n"), 1):
+                if name not in line:
+                    continue
+                for match in word.finditer(line):
+                    if (path, number, match.start()) in declared:
+                        continue
+                    imported = bool(_IMPORT.match(line))
+                    called = not imported and (
+                        bare or any(match.end() == at.end() for at in call.finditer(line))
+                    )
+                    if called or not only_calls:
+                        kind = "call" if called else "import" if imported else "reference"
+                        yield _Use(path, number, kind, self._around(path, number))
+
+    def _subtypes(self, name: str, path: str) -> Iterator[_Use]:
+        """Types whose header names another type behind their own, and those that embed it (Go)."""
+        word = _word(name)
+        seen = set()
+        for other in self._files_with(rf"\b{re.escape(name)}\b", path):
+            lines = self._read(other).code.split("\n")
+            for number, line in enumerate(lines, 1):
+                around = self._around(other, number) if word.search(line) else None
+                if around is None or around.kind not in _TYPES or (other, around.start_line) in seen:
+                    continue
+                if last_name(around.symbol) != name and _inherits(lines, around, word):
+                    seen.add((other, around.start_line))
+                    yield _Use(other, number, "inherit", around)
+
+    def _used_by(self, meaning: Meaning, *, calls: bool) -> list[tuple[Evidence | None, _Use]]:
+        """The declarations of what a declaration names in its own lines."""
+        path, name = meaning.place.path, last_name(meaning.symbol)
+        lines = self._read(path).code.split("\n")
+        bare = language_hint(path) in _BARE_CALLS
+        pattern = _CALLED if calls and not bare else _WORD
+        uses: list[tuple[Evidence | None, _Use]] = []
+        vague = []
+        known = unit_names(self._pinned)
+        first: dict[str, int] = {}
+        for number in range(meaning.start_line, min(meaning.end_line, len(lines)) + 1):
+            for match in pattern.finditer(lines[number - 1]):
+                first.setdefault(match[match.lastindex or 0], number)
+        for used, number in first.items():
+            if used == name or (known.number(used) < 0 and not known.nested(used)):
+                continue
+            meanings = [
+                each
+                for each in meanings_by_name(self._pinned, used)
+                if _family(each.place.path) == _family(path)
+            ]
+            here = [each for each in meanings if each.place.path == path]
+            chosen = here or meanings
+            if len(chosen) > _MOST_MEANINGS:
+                vague.append(f"{used} ({len(chosen)})")
+                continue
+            kind = (
+                "call"
+                if calls or _CALLED.match(lines[number - 1], lines[number - 1].find(used))
+                else "reference"
+            )
+            uses += [(_evidence(each), _Use(path, number, kind, None)) for each in chosen]
+        if vague:
+            self._notes.append(f"not listed, as too many declarations have the name: {', '.join(vague)}")
+        return uses
+
+    def _files_with(self, pattern: str, like: str) -> list[str]:
+        """The files in the language of `like` whose text matches, sources before tests; no prose."""
+        request = RegexRequest(pattern, k=None, snapshot=self._request.snapshot)
+        paths = {match.path for match in search_regex(self._snapshots, request).items}
+        alike = [path for path in paths if _family(path) == _family(like)]
+        shares = mark_factors()
+        marked = {path: marks_of(path) for path in alike}
+        return sorted(
+            (path for path in alike if not marked[path] & Mark.PROSE),
+            key=lambda path: (-float(shares[int(marked[path])]), path),
+        )
+
+    def _read(self, path: str) -> CodeAndImports:
+        text = self._pinned.text(path)
+        if time.monotonic() > self._deadline:
+            self._unread += 1
+            return CodeAndImports(text, ())
+        return read_code(path, text, self._imports)
+
+    def _around(self, path: str, line: int) -> Evidence | None:
+        """The innermost declaration that holds a line."""
+        names, view = unit_names(self._pinned), self._pinned.lexical
+        unit = names.unit_at(path, line)
+        if unit is None:
+            return None
+        item = unit_evidence(view, unit)
+        inside = [each for each in names.nested_in(unit) if each.start_line <= line <= each.end_line]
+        if inside:
+            item = min(inside, key=lambda each: each.end_line - each.start_line).narrowed(item)
+        if item.kind == "body":
+            lines = self._pinned.text(path).split("\n")
+            header = signature_of(lines, first_line(lines, item.start_line), item.end_line)
+            item = replace(item, kind=declared_kind("body", header))
+        return item if item.symbol else None
+
+    def _answer(
+        self, start: Symbol, uses: Sequence[tuple[Evidence | None, _Use]], *, out: bool
+    ) -> GraphAnswer:
+        request = self._request
+        symbols: dict[tuple[str, int, str], Symbol] = {}
+        edges: dict[tuple[int, str], SymbolEdge] = {}
+        for other, use in uses:
+            path = other.path if other else use.path
+            if request.kinds and use.kind not in request.kinds:
+                continue
+            span = (other.start_line, other.end_line) if other else (1, 1)
+            key = path, span[0], other.symbol if other else path
+            if key not in symbols:
+                kind = other.kind if other else "file"
+                number = 2 * len(symbols) + 1 + out  # apart on both sides: a drawing has both
+                symbols[key] = _symbol(number, path, key[2], kind, span, depth=1)
+            at = symbols[key].id
+            ends = (0, at) if out else (at, 0)
+            place = start.path if out else use.path
+            edge = edges.get((at, use.kind)) or SymbolEdge(*ends, use.kind, place, use.line, 0)
+            edges[at, use.kind] = replace(edge, often=edge.often + 1)
+        if request.depth > 1:
+            self._notes.append("one step, as names are not resolved")
+        if self._unread:
+            self._notes.append(
+                f"{self._unread} files not parsed in time: comments may count, imports may miss"
+            )
+        listed = tuple(symbols.values())
+        shown = {0, *(each.id for each in listed[: request.k])}
+        return GraphAnswer(
+            symbols=(start, *listed[: request.k]),
+            edges=tuple(edge for edge in edges.values() if {edge.source, edge.to} <= shown),
+            snapshot=self._pinned.ref,
+            total=len(listed),
+            truncated=len(listed) > request.k,
+            seconds=0.0,
+            asked=start.qualified,
+            note="; ".join(self._notes),
+        )
+
+
+def _symbol(
+    number: int, path: str, qualified: str, kind: str, span: tuple[int, int], depth: int = 0
+) -> Symbol:
+    name = last_name(qualified) if kind != "file" else path
+    return Symbol(
+        id=number,
+        name=name,
+        qualified=qualified,
+        kind=kind,
+        path=path,
+        line=span[0],
+        end_line=span[1],
+        depth=depth,
+    )
+
+
+def _evidence(meaning: Meaning) -> Evidence:
+    return Evidence(
+        path=meaning.place.path,
+        start_line=meaning.start_line,
+        end_line=meaning.end_line,
+        symbol=meaning.symbol,
+        kind=meaning.kind,
+        level="L2",
+        language="",
+        score=0.0,
+    )
+
+
+def _inherits(lines: Sequence[str], around: Evidence, word: re.Pattern[str]) -> bool:
+    own = _word(last_name(around.symbol))
+    header = ""
+    for line in lines[around.start_line - 1 : around.start_line - 1 + _HEADER_LINES]:
+        header += f" {line.strip()}"
+        if "{" in line or (own.search(header) and line.rstrip().endswith((":", ";", ")"))):
+            break
+    header = re.sub(r"<[^<>]*>|\[[^\[\]]*\]", "", header.partition("{")[0])
+    if around.kind == "impl":
+        return bool(word.search(header.partition(" for ")[0])) and " for " in header
+    name = own.search(header)
+    if name is not None and word.search(header, name.end()):
+        return True
+    body = lines[around.start_line : around.end_line]
+    embedded = re.compile(rf"\s*\*?(?:\w+\.)?{word.pattern}\s*(?:`.*)?")
+    return around.language == "go" and any(embedded.fullmatch(line) for line in body)
+
+
+def _word(name: str) -> re.Pattern[str]:
+    return re.compile(rf"(?<![\w$]){re.escape(name)}(?![\w$])")
+
+
+def _family(path: str) -> str:
+    language = language_hint(path)
+    return _FAMILIES.get(language, language)
