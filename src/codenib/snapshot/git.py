@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import IO
 
@@ -42,6 +42,7 @@ _OPTIONS = (
     "diff.external=",
     "log.showSignature=false",  # else gpg.program runs
 )
+_STALL_S = 2.0  # git is slower than this on very large worktrees, or waits for a pipe that nobody writes
 #: Where a user's own configuration is; the rest belongs to a repository.
 _OWN_SCOPES = frozenset({"system", "global", "command"})
 
@@ -118,11 +119,18 @@ def start(
         raise ProviderError(f"git cannot be started: {error.strerror}") from error
 
 
-def finish(process: subprocess.Popen[bytes], stdin: bytes = b"") -> Result:
-    """Feed `stdin`, wait for the end, collect everything."""
+def finish(
+    process: subprocess.Popen[bytes], stdin: bytes = b"", *, on_stall: Callable[[], None] | None = None
+) -> Result:
+    """Feed `stdin`, wait for the end, collect everything. `on_stall` may raise when it takes long."""
     with process:
         try:
-            out, err = process.communicate(stdin)
+            try:
+                out, err = process.communicate(stdin, timeout=_STALL_S if on_stall else None)
+            except subprocess.TimeoutExpired:
+                if on_stall is not None:
+                    on_stall()
+                out, err = process.communicate()
         except BaseException:
             process.kill()
             raise

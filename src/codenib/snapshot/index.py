@@ -12,7 +12,7 @@ from pathlib import Path
 from codenib.core.errors import ProviderError
 from codenib.snapshot import git
 from codenib.snapshot.listing import Listing, WorktreeStatus, parse_index, parse_status
-from codenib.snapshot.repository import Repository
+from codenib.snapshot.repository import Repository, refuse_pipes
 
 _STATUS = (
     "status",
@@ -63,7 +63,7 @@ def _compare(repo: Repository, index: Path) -> tuple[Listing, dict[str, str], Wo
     try:
         listing, unwatched = parse_index(git.run([*at, *_ENTRIES], env=env))
     finally:
-        answer = git.finish(status)
+        answer = git.finish(status, on_stall=lambda: refuse_pipes(repo.root))
     return listing, unwatched, parse_status(git.checked(answer, _STATUS))
 
 
@@ -76,7 +76,7 @@ def private_index(repo: Repository, state_dir: Path) -> Path:
     data, stat = b"", None
     source = repo.git_dir / "index"
     try:
-        with source.open("rb") as file:
+        with os.fdopen(os.open(source, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
             stat = os.fstat(file.fileno())
             # The last bytes are a checksum over the rest: two writes in one tick of the clock still differ.
             file.seek(max(0, stat.st_size - 32))

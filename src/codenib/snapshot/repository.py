@@ -57,6 +57,7 @@ def locate(path: Path) -> Repository:
         raise InputError(f"{path} {what}", hint="give the folder of a repository")
     place = Path(os.path.realpath(path))
     _refuse_embedded(place)
+    _refuse_pipes_of_git(place)
     answer = git.call(["-C", str(place), "rev-parse", *_FACTS])
     if answer.code != 0:
         if answer.err.startswith("fatal: not a git repository (or any"):
@@ -77,6 +78,36 @@ def locate(path: Path) -> Repository:
             raise _elsewhere(own)
         return locate(own.parent)  # `path` is inside .git
     return _git("bare", own, own, common, object_format)
+
+
+#: What git opens of a repository before it answers anything.
+_OPENED = (
+    *("HEAD", "config", "index", "shallow", "packed-refs", "commondir"),
+    *("info/exclude", "info/attributes", "info/grafts", "objects/info/alternates"),
+)
+_RULES = (".gitignore", ".gitattributes", ".gitmodules")
+
+
+def _refuse_pipes_of_git(place: Path) -> None:
+    """Raise where git would wait for a pipe or a device in its own folder."""
+    for folder in (place, *place.parents):
+        if (folder / ".git").is_dir():
+            for name in _OPENED:
+                _refuse_pipe(folder / ".git" / name)
+            return
+
+
+def refuse_pipes(root: Path) -> None:
+    """Raise when a file with rules for git is a pipe or a device, for which git waits for ever."""
+    for folder, _, names in os.walk(root):
+        for name in _RULES:
+            if name in names:
+                _refuse_pipe(Path(folder, name))
+
+
+def _refuse_pipe(path: Path) -> None:
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise InputError(f"{path} is not a regular file, and git would wait for it", hint=f"rm {path}")
 
 
 def _belongs(git_dir: Path, root: Path) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from codenib.core.errors import InputError
@@ -18,7 +18,7 @@ from codenib.snapshot.listing import (
     parse_paths,
     parse_tree,
 )
-from codenib.snapshot.repository import Repository
+from codenib.snapshot.repository import Repository, refuse_pipes
 from codenib.snapshot.store import LocalBlobs
 
 _STATS = "stats.msgpack"
@@ -67,11 +67,16 @@ def take_folder(repo: Repository, state_dir: Path, store: LocalBlobs) -> SourceS
     with index.locked(state_dir):
         empty = ignore.empty_repository(state_dir / "empty.git")
         at = ["-C", str(repo.root), f"--git-dir={empty}", f"--work-tree={repo.root}"]
-        listing = parse_paths(git.run([*at, "ls-files", "--others", "--exclude-standard", "-z"]))
+        listing = parse_paths(_untracked(repo, at))
         digester = Digester(repo.root, state_dir / _STATS, store, repo.object_format)
         ignore.apply(listing, _patterns(digester.folder))
         _fill(listing, digester, {path: frozenset() for path in listing.files})
     return SourceSnapshot(repo.name, None, False, listing.files, listing.counts())
+
+
+def _untracked(repo: Repository, at: Sequence[str]) -> bytes:
+    args = [*at, "ls-files", "--others", "--exclude-standard", "-z"]
+    return git.checked(git.finish(git.start(args), on_stall=lambda: refuse_pipes(repo.root)), args)
 
 
 def _resolve(repo: Repository, rev: str) -> str:
