@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
-from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
+from codenib.core.errors import VERSION, CodenibError, InputError, ProviderError, StateError
 from codenib.serving.workspace import Workspace
 
 if TYPE_CHECKING:
     from codenib.runtime.query import query
 
-__version__ = "0.1.0"
+__version__ = VERSION
 
 __all__ = [
     "Answer",

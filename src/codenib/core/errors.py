@@ -15,6 +15,7 @@ import os
 
 #: The name in package indexes. `codenib` there is another product, whose import name is also ours.
 DISTRIBUTION = "codenib-views"
+VERSION = "0.1.0"
 #: What readers of JSON and MessagePack raise for bytes that are no such thing. msgspec's own errors are
 #: ValueErrors, but it raises others for broken UTF-8 and for what nests too deep.
 UNDECODABLE = (ValueError, RecursionError)

@@ -13,8 +13,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from codenib import __version__
-from codenib.core.errors import DISTRIBUTION, REINSTALL_HINT, CodenibError
+from codenib.core.errors import DISTRIBUTION, REINSTALL_HINT, VERSION, CodenibError
 from codenib.manifest.home import home, tools_folder
 from codenib.manifest.store import Store
 from codenib.navigation.tools.locate import Toolbox
@@ -60,7 +59,7 @@ def _package() -> Check:
         if any(str(file) == "codenib/__init__.py" for file in other.files or ()):
             what = f"another product, codenib {other.version}, is in the same folder as {DISTRIBUTION}"
             return Check("package", "broken", what, f"pip uninstall codenib, then {REINSTALL_HINT}")
-    return Check("package", "ok", f"{DISTRIBUTION} {__version__}")
+    return Check("package", "ok", f"{DISTRIBUTION} {VERSION}")
 
 
 def _git() -> Check:
