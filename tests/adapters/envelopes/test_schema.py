@@ -111,7 +111,11 @@ def test_every_command_prints_what_the_schema_says(
             assert answer["truncated"] or merged or answer["total"] == len(answer["items"]), line
         checked.add(name)
     assert checked | ELSEWHERE == set(REPLIES)
-    assert {name.partition(" ")[0] for name in REPLIES} - {"error"} == set(COMMANDS) - {"mcp", "serve"}
+    assert {name.partition(" ")[0] for name in REPLIES} - {"error"} == set(COMMANDS) - {
+        "mcp",
+        "serve",
+        "completion",
+    }
 
 
 def _named(line: str) -> str:
