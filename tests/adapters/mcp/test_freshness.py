@@ -27,7 +27,7 @@ async def check(client: Client, root: Path, names: dict[str, str]) -> None:
         assert best["path"] == path, text_of(found)
         assert best["line"] <= line < best["end_line"]
         defined = await client.call_tool("definition", {"name": name})
-        assert f"{path}:{line}\n{line} def {name}(value):" in text_of(defined)
+        assert f"{path}:{line} {name} function\n{line} def {name}(value):" in text_of(defined)
         read = await client.call_tool("read", {"path": path, "start": line, "end": line})
         assert text_of(read).endswith(f"\n{line} def {name}(value):")
         explored = await client.call_tool("explore", {"query": name, "max_tokens": 300})

@@ -7,6 +7,7 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -44,8 +45,12 @@ class Watched:
         if not hasattr(os, "pidfd_open"):
             pytest.skip("needs Linux to see a process of another parent end")
         stats = [(int(file.parent.name), file.read_text()) for file in Path("/proc").glob("[0-9]*/stat")]
-        self.pids = [pid for pid, stat in stats if int(stat.rpartition(")")[2].split()[2]) == group]
-        self._handles = [os.pidfd_open(pid) for pid in self.pids]
+        members = [pid for pid, stat in stats if int(stat.rpartition(")")[2].split()[2]) == group]
+        handles: dict[int, int] = {}
+        for pid in members:
+            with suppress(ProcessLookupError):  # a server's short-lived child ended since it was listed
+                handles[pid] = os.pidfd_open(pid)
+        self.pids, self._handles = list(handles), list(handles.values())
 
     def all_end(self) -> bool:
         ended = [bool(select.select([handle], [], [], 30)[0]) for handle in self._handles]
