@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -91,10 +91,12 @@ def test_a_consumer_that_stops_early_leaves_no_worker_behind(source: BlobSource)
 
 def _children() -> set[str]:
     """The processes whose parent is this one; other tests may have left some that nobody waits for."""
-    stats = {
-        file.parent.name: file.read_text() for file in Path("/proc").glob("[0-9]*/stat") if file.exists()
-    }
-    return {pid for pid, stat in stats.items() if stat.rpartition(")")[2].split()[1] == str(os.getpid())}
+    children = set()
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # it ended since it was listed
+            if file.read_text().rpartition(")")[2].split()[1] == str(os.getpid()):
+                children.add(file.parent.name)
+    return children
 
 
 def test_no_module_of_the_indexed_repository_is_imported(git_repo: Callable[..., GitRepo]) -> None:
