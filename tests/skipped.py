@@ -17,7 +17,7 @@ import pytest
 #: What may be missing in CI too: the pattern of a skip's reason, and why it may be.
 NOT_ENGINES = {
     r"^zoekt is not installed": "an optional peer of the trigram view; the Go module proxy may refuse it",
-    r"codenib\[models\]": "torch and sentence-transformers are gigabytes",
+    r"codenib-views\[models\]": "torch and sentence-transformers are gigabytes",
     r"(transformers|sentence-transformers) is installed": "tests of what is said without those libraries",
     r"needs Linux|Linux's": "another operating system",
 }

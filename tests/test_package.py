@@ -47,7 +47,16 @@ def test_the_wheel_runs_the_line_of_the_readme_without_the_checkout(tmp_path: Pa
     libraries = [path for path in sys.path if path.endswith("site-packages")]
     (site,) = bare.glob("lib/python*/site-packages")
     (site / "libraries.pth").write_text("\n".join(libraries))
-    install = ("install", "--quiet", "--no-deps", "--no-index", "--find-links", wheel.parent, DISTRIBUTION)
+    install = (
+        "install",
+        "--quiet",
+        "--ignore-installed",
+        "--no-deps",
+        "--no-index",
+        "--find-links",
+        wheel.parent,
+        DISTRIBUTION,
+    )
     _run(sys.executable, "-m", "pip", "--python", python, *install, cwd=tmp_path, home=tmp_path)
     make_project(tmp_path / "project")
 
