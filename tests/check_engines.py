@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from codenib.navigation.tools.install import copy_release_lock
+from codenib.navigation.tools.fetch import copy_release_lock
 from codenib.navigation.tools.recipes import sources
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,17 +9,10 @@ from pathlib import Path
 import pytest
 
 from codenib.core.errors import InputError
+from codenib.navigation.tools.fetch import CRATES
 from codenib.navigation.tools.install import chosen, install
 from codenib.navigation.tools.locate import Toolbox
-from codenib.navigation.tools.recipes import (
-    CargoInstall,
-    CustomCommand,
-    GoBuild,
-    GoInstall,
-    Npm,
-    Pip,
-    Recipe,
-)
+from codenib.navigation.tools.recipes import CustomCommand, Recipe
 
 
 def made(name: str, script: str, group: str = "wood", *, optional: bool = False, runner: str = "") -> Recipe:
@@ -125,86 +118,30 @@ def test_progress_is_told(tmp_path: Path) -> None:
     assert said[-1].startswith("saw 1.0: installed in")
 
 
-@pytest.mark.parametrize(
-    ("source", "lacks"),
-    [
-        (Npm(("x@1",)), "npm is not on the path"),
-        (GoInstall("x@v1"), "go is not on the path"),
-        (CargoInstall("x@1", "1.0"), "rustc is not on the path"),
-    ],
-)
-def test_a_missing_package_manager_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Npm | GoInstall | CargoInstall, lacks: str
-) -> None:
-    monkeypatch.setenv("PATH", str(tmp_path))
-    tools = Toolbox(tmp_path / "tools", [Recipe("saw", "1", "wood", "", source, "saw")])
-    (outcome,) = install(tools, ["saw"], quiet)
-    assert lacks in outcome.error
-    assert outcome.hint
+def test_an_interrupted_install_keeps_what_was_done_and_goes_on_there(tmp_path: Path) -> None:
+    """The user's Ctrl-C is an exception wherever we are; here, when the second tool is about to begin."""
+    log, said = tmp_path / "log", list[str]()
+    table = [made("axe", COUNT.format(log=log)), made("saw", COUNT.format(log=log))]
+
+    def interrupt(line: str) -> None:
+        said.append(line)
+        if "saw" in line and "installing" in line:
+            raise KeyboardInterrupt
+
+    compiled = tmp_path / "tools" / CRATES / "salsa"
+    compiled.mkdir(parents=True)
+    with pytest.raises(KeyboardInterrupt):
+        install(Toolbox(tmp_path / "tools", table), ["wood"], interrupt)
+    assert said[0] == "[1/2] axe 1.0: installing"
+    assert said[-1] == "interrupted; the same command goes on with saw"
+    assert compiled.exists()
+    outcomes = install(Toolbox(tmp_path / "tools", table), ["wood"], quiet)
+    assert [outcome.done for outcome in outcomes] == ["there already", "installed"]
+    assert log.read_text() == "xx"
+    assert not compiled.exists()
 
 
-def fake(folder: Path, name: str, script: str) -> None:
-    (folder / name).write_text(f"#!{sys.executable}\nimport sys, os, pathlib\n{script}")
-    (folder / name).chmod(0o755)
-
-
-def test_a_go_program_of_our_own_is_built_from_a_copy(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source, path = tmp_path / "engine", tmp_path / "path"
-    source.mkdir()
-    path.mkdir()
-    (source / "main.go").write_text("package main\n")
-    fake(
-        path,
-        "go",
-        "assert os.environ['GOTOOLCHAIN'] == 'local' and pathlib.Path('main.go').exists()\n"
-        "assert str(pathlib.Path.cwd()) != " + repr(str(source)) + "\n"
-        "out = pathlib.Path(sys.argv[sys.argv.index('-o') + 1])\n"
-        "out.parent.mkdir(parents=True); out.write_text('built')\n",
-    )
-    monkeypatch.setenv("PATH", str(path))
-    tools = Toolbox(tmp_path / "tools", [Recipe("facts", "1", "go", "", GoBuild(source), "bin/facts")])
-    (outcome,) = install(tools, ["go"], quiet)
-    assert outcome.done == "installed", outcome.error
-    assert sorted(file.name for file in (tmp_path / "tools" / "facts-1").iterdir()) == [
-        "bin",
-        "codenib-tool.json",
-    ]
-    assert [file.name for file in source.iterdir()] == ["main.go"]
-
-
-def test_an_old_compiler_is_refused_before_a_long_build(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake(tmp_path, "rustc", "print('rustc 1.70.0 (abc 2023-01-01)')\n")
-    fake(tmp_path, "cargo", "raise SystemExit('never started')\n")
-    monkeypatch.setenv("PATH", str(tmp_path))
-    recipe = Recipe("ra", "1", "rust", "", CargoInstall("ra@1", "1.95"), "bin/ra")
-    (outcome,) = install(Toolbox(tmp_path / "tools", [recipe]), ["ra"], quiet)
-    assert "needs Rust 1.95" in outcome.error
-    assert "1.70.0" in outcome.error
-
-
-def test_wheels_are_unpacked_without_running_their_code(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A wheel on disk: pip works without a network."""
-    import zipfile
-
-    wheels = tmp_path / "wheels"
-    wheels.mkdir()
-    with zipfile.ZipFile(wheels / "sawmill-1.0-py3-none-any.whl", "w") as wheel:
-        info = "sawmill-1.0.dist-info"
-        wheel.writestr("sawmill/__init__.py", "raise RuntimeError('imported')")
-        wheel.writestr("sawmill/bin/saw", "saw")
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: sawmill\nVersion: 1.0\n")
-        wheel.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
-        wheel.writestr(f"{info}/RECORD", "")
-    monkeypatch.setenv("PIP_NO_INDEX", "1")
-    monkeypatch.setenv("PIP_FIND_LINKS", str(wheels))
-    recipe = Recipe("saw", "1.0", "wood", "", Pip(("sawmill==1.0",)), "bin/saw", package="sawmill")
-    tools = Toolbox(tmp_path / "tools", [recipe])
-    (outcome,) = install(tools, ["wood"], quiet)
-    assert outcome.done == "installed", outcome.error
-    assert tools.require("saw").folder == tmp_path / "tools" / "saw-1.0" / "sawmill"
+def test_what_was_compiled_stays_when_a_tool_failed(tmp_path: Path) -> None:
+    (tmp_path / CRATES).mkdir()
+    install(Toolbox(tmp_path, [made("saw", "raise SystemExit(1)")]), ["saw"], quiet)
+    assert (tmp_path / CRATES).exists()

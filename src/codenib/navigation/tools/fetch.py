@@ -1,0 +1,202 @@
+"""A tool's recipe in, its files in an empty folder out: by the package manager that it comes from.
+
+Each manager compares what it got with a digest of ours (`pins`, go.sum) before it unpacks or compiles it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import sys
+import time
+from collections.abc import Callable, Mapping
+from importlib import util
+from pathlib import Path
+
+from codenib.core.errors import ProviderError
+from codenib.navigation.engines.process import Program
+from codenib.navigation.engines.programs import run_program, stream_output
+from codenib.navigation.tools.locate import Toolbox
+from codenib.navigation.tools.recipes import (
+    CargoBuild,
+    CargoInstall,
+    CustomCommand,
+    GoBuild,
+    GoInstall,
+    Npm,
+    Pip,
+    Recipe,
+    numbers,
+    sources,
+)
+
+Say = Callable[[str], None]
+#: Where cargo compiles. It stays until the programs are built, so that an interrupted build goes on.
+CRATES = ".crates"
+_SAY_EVERY_S = 5.0
+_GET_GO = "install Go, for example from your system's packages"
+_GET_RUST = "install Rust with rustup, or `rustup update stable`"
+_NPM_QUIET = ("--ignore-scripts", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error")
+# The user's own flags (vendoring, workspaces) are about other modules, and no other Go is fetched.
+_GO = {"GOTOOLCHAIN": "local", "GOFLAGS": "-buildvcs=false -mod=readonly", "GOWORK": "off"}
+#: What pip, npm, go and cargo say of a download whose digest is another than the pinned one.
+_OTHER_DIGEST = re.compile(
+    r"DO NOT MATCH THE HASHES|EINTEGRITY|checksum mismatch|checksum for `|failed to verify the checksum"
+)
+# Cargo writes its bar and the next line without a line end between them.
+_BAR = re.compile(r"Building \[[^]]*\] (\d+)/(\d+)")
+
+
+def fetch(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
+    """Fill `folder`; `ProviderError` where a program is missing, fails, or got other bytes than pinned."""
+    run = _Runner(recipe, say)
+    match recipe.source:
+        case Pip(requirements):
+            _pip(run, requirements, folder)
+        case Npm(lock):
+            for name in ("package.json", "package-lock.json"):
+                shutil.copyfile(lock / name, folder / name)
+            run((*_npm(tools, recipe), "ci", "--prefix", str(folder), *_NPM_QUIET), folder)
+        case GoInstall(package, module):
+            _go(run, module, (package,), folder)
+        case GoBuild(source):
+            _go(run, source, ("-trimpath", "."), folder)
+        case CargoInstall(crate, rust):
+            cargo = _cargo(recipe, rust)
+            run((cargo, "install", crate, "--locked", "--root", str(folder)), folder, _target(tools))
+        case CargoBuild(source, rust):
+            cargo = _cargo(recipe, rust)
+            _copy(source, folder / "src")
+            run((cargo, "fetch"), folder / "src")
+            copy_release_lock(cargo, folder / "src")
+            run((cargo, "fetch"), folder / "src")  # fits the lock file to our program
+            # Without --locked the newest versions are taken, and nothing is shared with rust-analyzer.
+            command = (cargo, "install", "--locked", "--path", "src", "--root", str(folder))
+            run(command, folder, _target(tools))
+            shutil.rmtree(folder / "src")
+        case CustomCommand(arguments):
+            run(arguments, folder)
+
+
+class _Runner:
+    """Runs a step of a recipe: says a line now and then, and on failure raises with the last ones."""
+
+    def __init__(self, recipe: Recipe, say: Say) -> None:
+        self.recipe = recipe
+        self._say = say
+
+    def __call__(
+        self, command: tuple[str, ...], folder: Path, extra: Mapping[str, str] | None = None
+    ) -> None:
+        recipe = self.recipe
+        manager = Path(command[0]).name
+        name = f"{recipe.name} {recipe.version} was not installed: {manager}"
+        said = time.monotonic()
+        try:
+            for line in stream_output(Program(name, command, recipe.install, folder, extra or {})):
+                if time.monotonic() - said >= _SAY_EVERY_S:
+                    said = time.monotonic()
+                    self._say(f"{recipe.name}: {_readable(line)}")
+        except ProviderError as error:
+            if _OTHER_DIGEST.search(error.message):
+                raise ProviderError(
+                    f"{recipe.name} {recipe.version} was refused: {manager} got other bytes than those whose "
+                    f"digest codenib pinned, from a registry, mirror or cache\n{error.message}",
+                    hint=recipe.install,
+                ) from error
+            raise
+
+
+def _readable(line: str) -> str:
+    """
+    >>> _readable("Building [==> ] 12/345: salsa\\r   Compiling rowan v0.15.18")
+    '12 of 345, Compiling rowan v0.15.18'
+    """
+    text = line.rpartition("\r")[2].strip()[:100]
+    bars = _BAR.findall(line)
+    return f"{bars[-1][0]} of {bars[-1][1]}, {text}" if bars else text
+
+
+def _pip(run: _Runner, requirements: Path, folder: Path) -> None:
+    """Unpack wheels into `folder`; where this environment has no pip, a passing environment has one."""
+    python, passing = sys.executable, folder / ".pip"
+    if util.find_spec("pip") is None:
+        run((python, "-m", "venv", str(passing)), folder)
+        python = str(passing / "bin" / "python")
+    options = (
+        "--no-deps", "--only-binary=:all:", "--no-compile", "--no-input", "--disable-pip-version-check",
+        "--require-hashes", "--requirement", str(requirements), "--target", str(folder),
+    )  # fmt: skip
+    run((python, "-m", "pip", "install", *options), folder)
+    shutil.rmtree(passing, ignore_errors=True)
+
+
+def _npm(tools: Toolbox, recipe: Recipe) -> list[str]:
+    """npm of the path, else the one that comes with the Node that we installed."""
+    if npm := shutil.which("npm"):
+        return [npm]
+    node = tools.find("node") if "node" in tools.table else None
+    cli = node.folder / "lib" / "node_modules" / "npm" / "bin" / "npm-cli.js" if node else None
+    if node is None or cli is None or not cli.is_file():
+        raise ProviderError(
+            f"npm is not on the path: {recipe.name} comes from npm", hint="codenib tools install node --force"
+        )
+    return [*node.command, str(cli)]
+
+
+def _go(run: _Runner, module: Path, arguments: tuple[str, ...], folder: Path) -> None:
+    """Build a package with the versions and digests of the go.mod and go.sum in `module`."""
+    go = _manager("go", run.recipe, _GET_GO)
+    _copy(module, folder / "src")
+    target = str(folder / run.recipe.program)
+    run((go, "build", "-o", target, *arguments), folder / "src", _GO)
+    shutil.rmtree(folder / "src")
+
+
+def copy_release_lock(cargo: str, folder: Path) -> None:
+    """Put the lock file that rust-analyzer was released with into `folder`, a program on top of its crates.
+
+    So our program is built from versions that were tested together, and shares compiled crates with it.
+    """
+    command = (cargo, "metadata", "--format-version", "1", "--offline")
+    result = run_program(Program("cargo metadata", command, _GET_RUST, folder))
+    packages = json.loads(result.output)["packages"] if result.code == 0 else []
+    for package in packages:
+        lock = Path(package["manifest_path"]).with_name("Cargo.lock")
+        if package["name"] == "ra_ap_rust-analyzer" and lock.is_file():
+            shutil.copyfile(lock, folder / "Cargo.lock")
+
+
+def _target(tools: Toolbox) -> dict[str, str]:
+    """Cargo's settings: where it compiles, and a bar that is counted though nobody sees it."""
+    chosen = os.environ.get("CARGO_TARGET_DIR") or str(tools.root / CRATES)
+    return {
+        "CARGO_TARGET_DIR": chosen,
+        "CARGO_TERM_PROGRESS_WHEN": "always",
+        "CARGO_TERM_PROGRESS_WIDTH": "80",
+    }
+
+
+def _copy(source: Path, target: Path) -> None:
+    for path in sources(source):
+        copy = target / path.relative_to(source)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+
+
+def _manager(program: str, recipe: Recipe, advice: str) -> str:
+    found = shutil.which(program)
+    if found is None:
+        raise ProviderError(f"{program} is not on the path: {recipe.name} is built with it", hint=advice)
+    return found
+
+
+def _cargo(recipe: Recipe, rust: str) -> str:
+    compiler = _manager("rustc", recipe, _GET_RUST)
+    words = run_program(Program("rustc", (compiler, "--version"), _GET_RUST)).output.split()
+    version = words[1] if len(words) > 1 else "0"
+    if numbers(version) < numbers(rust):
+        raise ProviderError(f"{recipe.name} needs Rust {rust} or newer; rustc is {version}", hint=_GET_RUST)
+    return _manager("cargo", recipe, _GET_RUST)
