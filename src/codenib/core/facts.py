@@ -7,7 +7,7 @@ says what *definition* answers there (`defs`), of what the token is an occurrenc
 
 from __future__ import annotations
 
-from enum import IntEnum, IntFlag
+from enum import IntEnum, IntFlag, StrEnum
 
 import msgspec
 
@@ -34,6 +34,23 @@ class Role(IntFlag):
     WRITE = 16
     INHERIT = 32
     INEXACT = 64  # the text is not the symbol's name: an alias, a string, `self`
+
+
+class FileScope(StrEnum):
+    """Under whose configuration an engine read a file; every place of an answer has its file's scope.
+
+    A question about a language group is answered completely when no file of the group is `UNRESOLVED`.
+    """
+
+    PROJECT = "project"  # the repository's own configuration includes it
+    LOOSE = "loose"  # no configuration includes it: a test, a script, an example
+    VARIANT = "variant"  # read under a second configuration, such as other build tags
+    INFERRED = "inferred"  # its configuration was inferred, such as the nearest file's flags
+    UNRESOLVED = "unresolved"  # the engine gave no facts of it: only names are known
+
+
+#: The scope of a place that was matched by its name alone.
+BY_NAME = "name"
 
 
 class NodeFlag(IntFlag):
@@ -130,3 +147,4 @@ class WireFacts(msgspec.Struct, forbid_unknown_fields=True):
     lists: list[list[int]]
     occurrences: list[int]
     relations: list[tuple[str, int, int]] = []
+    scope: FileScope = FileScope.PROJECT

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from codenib.core.answers import Readable
 
@@ -21,13 +21,17 @@ class Position:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Location(Readable):
-    """A range of a file: lines 1-based, columns 0-based in code points, the end exclusive."""
+    """A range of a file: lines 1-based, columns 0-based in code points, the end exclusive.
+
+    `scope` says how its file was read (`FileScope`) or that its name alone is known; a server's has none.
+    """
 
     path: str
     line: int
     column: int
     end_line: int
     end_column: int
+    scope: str = field(default="", compare=False)
 
     @property
     def span(self) -> tuple[str, int, int]:

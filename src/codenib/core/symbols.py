@@ -11,7 +11,8 @@ from codenib.core.navigation import Location, Meaning, Position
 
 Provider = Literal["static", "live", "syntactic"]
 Granularity = Literal["occurrence", "enclosing", "name"]
-Completeness = Literal["all", "limited", "unknown"]
+#: `partial`: an engine did not resolve some files of the language group; `unknown`: nobody resolved any.
+Completeness = Literal["all", "limited", "partial", "unknown"]
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -39,6 +40,7 @@ class NavigationAnswer(ItemSequence[Location]):
     refreshed: str = ""
     note: str = ""  # why this provider, when another was the first choice
     meanings: tuple[Meaning, ...] = ()
+    unresolved: int = 0  # files of the language group that no engine resolved
 
     @property
     def items(self) -> tuple[Location, ...]:
@@ -59,6 +61,7 @@ class Symbol(Readable):
     group: str = ""
     importance: float = 0.0
     depth: int = 0
+    scope: str = ""  # how its file was read
 
     @property
     def span(self) -> tuple[str, int, int]:
@@ -97,6 +100,17 @@ class GraphAnswer(ItemSequence[Symbol]):
     backends: Mapping[str, str] = field(default_factory=dict)
     refreshed: str = ""
     note: str = ""
+    unresolved: int = 0  # files of the asked symbol's language group that no engine resolved
+
+    @property
+    def completeness(self) -> Completeness:
+        """`unknown` where nobody resolved uses here: then no symbols does not mean that there are none."""
+        group = self.symbols[0].group if self.symbols else ""
+        if not self.backends or (group and group not in self.backends):
+            return "unknown"
+        if self.unresolved:
+            return "partial"
+        return "limited" if self.truncated else "all"
 
     @property
     def items(self) -> tuple[Symbol, ...]:

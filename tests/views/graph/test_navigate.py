@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from tests.views.graph.facts.test_bind import bound, sources
@@ -12,6 +13,7 @@ from codenib.core.navigation import Position
 from codenib.views.graph.assembly.artifact import write_graph
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.groups import GroupFacts, GroupOrigin
+from codenib.views.graph.inverse import law_breaches, law_count
 from codenib.views.graph.navigate import definitions, enclosing_node, location_of, occurrence_at, references
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import resolve, search
@@ -43,6 +45,16 @@ def test_every_word_answers_with_all_its_declarations_and_places(
                 assert (found.total, used.total) == (len(declared), len(places))
                 assert list(used.locations) == sorted(used.locations)
                 assert all(each.end_column - each.column == len(word) for each in used.locations)
+    assert list(law_breaches(view)) == []
+
+
+def test_references_that_lack_what_their_declaration_defines_are_named(tmp_path: Path) -> None:
+    view = view_of({"a.py": "def load\n", "b.py": "load load\n"}, tmp_path)
+    assert law_count(view) == 3
+    view.place_ptr = np.zeros_like(view.place_ptr)
+    assert [str(each) for each in law_breaches(view)] == [
+        f"{place}: references of load (a.py:1:4) lack it" for place in ("a.py:1:4", "b.py:1:0", "b.py:1:5")
+    ]
 
 
 def test_limits_count_after_sorting_and_keep_the_total(tmp_path: Path) -> None:
@@ -99,7 +111,7 @@ def places(view: GraphView, line: int, column: int) -> list[tuple[int, int]]:
 
 def test_asking_may_collect_more_than_a_place_is_listed_under(tmp_path: Path) -> None:
     view = scopes(tmp_path)
-    assert places(view, 2, 8) == [(2, 8)]  # Base.stop: the call is an occurrence of Car.stop alone
+    assert places(view, 2, 8) == [(2, 8), (4, 20)]  # Base.stop defines the call, an occurrence of Car.stop
     assert places(view, 4, 20) == [(2, 8), (4, 20), (5, 8)]  # the call asks for both
     assert places(view, 5, 8) == [(2, 8), (4, 20), (5, 8)]  # Car.stop also collects what it overrides
 
@@ -115,7 +127,7 @@ def test_edges_carry_their_kind_and_their_first_place(tmp_path: Path) -> None:
     view = scopes(tmp_path)
     run, base, car = (resolve(view, name)[0] for name in ("Car.run", "Base", "Car"))
     calls = [(view.qualified(edge.to), edge.kind.label, edge.often) for edge in edges_of(view, run, "out")]
-    assert calls == [("Car.stop", "call", 1)]
+    assert calls == [("Base.stop", "call", 1), ("Car.stop", "call", 1)]  # what defines it, and what it is
     assert subtypes(view, base) == [car]
     assert overrides(view, resolve(view, "Base.stop")[0]) == resolve(view, "Car.stop")
     assert [view.names[node] for node in children(view, car)] == ["run", "stop"]

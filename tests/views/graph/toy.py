@@ -1,5 +1,7 @@
 """A toy engine that satisfies `FactBackend`: `def name` declares, any other word refers to all such names.
 
+Its project has all files but those below `tests/`; it does not read `.pyx`.
+
 Its lines follow the same contract as the real backends', so that storing, joining and asking can be tested
 without a language's tools, and against answers that are plain to compute.
 """
@@ -14,6 +16,7 @@ from typing import Any
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
+from codenib.navigation.engines.run import empty_line
 
 WORD = re.compile(r"[^\W\d]\w*")
 Place = tuple[str, int, int]
@@ -59,14 +62,16 @@ class ToyBackend:
         if self._fails:
             raise ProviderError(self._fails, hint="codenib tools install toy")
         self.runs += 1
-        texts = {path: (root / path).read_text("utf-8") for path in files}
+        texts = {path: (root / path).read_text("utf-8") for path in files if not path.endswith(".pyx")}
         declared: dict[str, list[Place]] = {}
         for path, text in texts.items():
             for line, column, word, declares in words(text):
                 if declares:
                     declared.setdefault(word, []).append((path, line, column))
         for path in sorted(texts):
-            yield json.dumps(self._line(path, texts, declared)).encode()
+            scope = "loose" if path.startswith("tests/") else "project"
+            yield json.dumps({**self._line(path, texts, declared), "scope": scope}).encode()
+        yield from map(empty_line, sorted(set(files) - texts.keys()))
 
     def _line(
         self, path: str, texts: Mapping[str, str], declared: Mapping[str, list[Place]]

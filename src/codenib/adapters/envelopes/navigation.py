@@ -17,6 +17,9 @@ from codenib.serving.navigation.compare import Mismatch, NavigationComparison, R
 class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """A range with the text of its first line. Lines are 1-based, columns 0-based, the end exclusive.
 
+    `scope` says how its file was read: `project`, `loose` (no configuration includes it), `variant`,
+    `inferred`, or `name` where nothing resolved it. A live server's places have none.
+
     What `def` found by name has the rest too: what is declared there, with its `code`.
     """
 
@@ -26,6 +29,7 @@ class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
     end_line: int
     end_column: int
     text: str
+    scope: str = ""
     symbol: str = ""
     kind: str = ""
     signature: str = ""
@@ -34,11 +38,15 @@ class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class NavigationReply(Envelope[PlaceItem], kw_only=True, frozen=True):
-    """`def` and `refs`. `provider` is `static`, `live` or `syntactic`: by names alone."""
+    """`def` and `refs`. `provider` is `static`, `live` or `syntactic`: by names alone.
+
+    `unresolved` counts the files of the language group that no engine resolved: `completeness` is `partial`.
+    """
 
     backend: str
     granularity: Granularity
     completeness: Completeness
+    unresolved: int
     outside: int
     asked: str
     position: Position
@@ -49,10 +57,12 @@ class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
     """`callers`, `callees`, `deps`, `path`, `symbols` and `outline`: symbols, and the edges between them.
 
     `start` is the symbol whose neighbours `items` are. A walk that is `truncated` has at least `total`.
-    `completeness` is `unknown` where no engine resolved the uses of that symbol's language.
+    `completeness` is `unknown` where no engine resolved the uses of that symbol's language, and `partial`
+    where it did not resolve `unresolved` files of it.
     """
 
     completeness: Completeness
+    unresolved: int
     asked: str
     start: Symbol | None
     backends: Mapping[str, str]
@@ -99,6 +109,7 @@ def navigation_reply(answer: NavigationAnswer, texts: Sequence[str]) -> Navigati
             end_line=place.end_line,
             end_column=place.end_column,
             text=text,
+            scope=place.scope,
         )
         for place, text in zip(answer.locations, texts, strict=True)
     )
@@ -125,6 +136,7 @@ def navigation_reply(answer: NavigationAnswer, texts: Sequence[str]) -> Navigati
         backend=answer.backend,
         granularity=answer.granularity,
         completeness=answer.completeness,
+        unresolved=answer.unresolved,
         outside=answer.outside,
         asked=answer.asked,
         position=answer.position,
@@ -142,7 +154,8 @@ def graph_reply(answer: GraphAnswer, *, around: bool = False) -> GraphReply:
         freshness=freshness_of(answer.snapshot, answer.refreshed),
         provider=graph_provider(answer),
         seconds=rounded(answer.seconds),
-        completeness="unknown" if unresolved(answer) else "limited" if answer.truncated else "all",
+        completeness=answer.completeness,
+        unresolved=answer.unresolved,
         asked=answer.asked,
         start=answer.symbols[0] if around else None,
         backends=answer.backends,
@@ -153,9 +166,7 @@ def graph_reply(answer: GraphAnswer, *, around: bool = False) -> GraphReply:
 
 def unresolved(answer: GraphAnswer) -> bool:
     """Whether nobody resolved uses here: then an empty answer does not say that there are none."""
-    start = answer.symbols[0] if answer.symbols else None
-    group = start.group if start is not None else ""
-    return not answer.backends or bool(group and group not in answer.backends)
+    return answer.completeness == "unknown"
 
 
 def graph_provider(answer: GraphAnswer) -> str:

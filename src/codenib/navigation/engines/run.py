@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from codenib.core.errors import ProviderError
+from codenib.core.facts import FileScope
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import ChildProcess, Program
 
@@ -75,9 +76,9 @@ def fill_unread(
 
 
 def empty_line(path: str) -> bytes:
-    """The line of a file without facts."""
+    """The line of a file of which the engine gives no facts."""
     empty: dict[str, object] = {"path": path, "encoding": "utf-16", "nodes": [], "targets": [], "lists": []}
-    empty |= {"occurrences": [], "relations": []}
+    empty |= {"occurrences": [], "relations": [], "scope": FileScope.UNRESOLVED}
     return json.dumps(empty, ensure_ascii=False, separators=(",", ":")).encode()
 
 

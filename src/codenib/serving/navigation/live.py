@@ -52,6 +52,8 @@ class LiveServers:
     def require(self, path: str) -> str:
         """The server of a file, by name and version; an error that says what is missing otherwise."""
         server = server_of(path)
+        if server.language_id(path) is None:
+            raise InputError(f"{server.tool} does not read {path}", hint="codenib tools")
         tool = self._tools.require(server.tool)
         if server.group not in self._places:
             self._places[server.group] = self._prepare(server.group)

@@ -28,6 +28,7 @@ from codenib.core.symbols import GraphAnswer, NavigationAnswer, Provider
 from codenib.core.views import ViewKind
 from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
+from codenib.serving.navigation.completeness import claim_definitions, claim_neighbours, claim_references
 from codenib.serving.navigation.meanings import main_meaning, meanings_by_name
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
@@ -83,7 +84,7 @@ class Navigator:
             if not self._is_resolved(pinned, request):
                 return self._neighbours_by_name(pinned, request)
             node = self.places.node(pinned, request.where, request.name, request.snapshot)
-            return neighbours(pinned, node, request)
+            return claim_neighbours(pinned, neighbours(pinned, node, request))
 
         return self._from_graph(ask, request.snapshot, build=False)
 
@@ -129,7 +130,7 @@ class Navigator:
 
         def ask(pinned: PinnedSnapshot) -> GraphAnswer:
             ends = [self.places.node(pinned, where, "", snapshot) for where in (start, goal)]
-            return shortest_path(pinned, *ends)
+            return claim_neighbours(pinned, shortest_path(pinned, *ends))
 
         return self._from_graph(ask, snapshot)
 
@@ -250,7 +251,8 @@ class Navigator:
         if not resolved:
             answer = self._by_name(question, pinned, position, request)
             return replace(answer, note=f"{note}; {_no_facts(pinned, first.path)}")
-        return replace(_references_of_all(pinned, meanings, request), note=note)
+        answer = replace(_references_of_all(pinned, meanings, request), note=note)
+        return self._claimed(question, pinned, answer, request)
 
     def _at_position(
         self, question: NavigationQuestion, pinned: PinnedSnapshot, request: NavigationRequest
@@ -267,7 +269,22 @@ class Navigator:
             note = _unreadable(pinned, [position.path, *(place.path for place in matches.locations)])
         else:
             return replace(self._by_name(question, pinned, position, request), note=note)
-        return replace(_navigated(pinned, position, matches, provider, backend), note=note)
+        answer = replace(_navigated(pinned, position, matches, provider, backend), note=note)
+        return self._claimed(question, pinned, answer, request)
+
+    def _claimed(
+        self,
+        question: NavigationQuestion,
+        pinned: PinnedSnapshot,
+        answer: NavigationAnswer,
+        request: NavigationRequest,
+    ) -> NavigationAnswer:
+        """An answer of the graph says what it does not know."""
+        if answer.provider != "static":
+            return answer
+        if question == "definition":
+            return claim_definitions(pinned, answer)
+        return claim_references(self._snapshots, pinned, answer, request)
 
     def _pin(self, request: NavigationRequest) -> tuple[PinnedSnapshot, str]:
         """The graph as it must be, or as it is where a server may answer instead.

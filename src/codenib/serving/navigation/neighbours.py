@@ -97,11 +97,11 @@ def describe(view: GraphView, node: int, depth: int = 0) -> Symbol:
     """A node as people see it; `depth` counts steps from what was asked."""
     if node < view.nodes_at:
         path, first, last = view.names[node], 1, 1
-        group = view.group(node - view.files_at) if node >= view.files_at else ""
+        file = node - view.files_at if node >= view.files_at else None
     else:
         place = extent_of(view, node)
         path, first, last = place.path, place.line, place.end_line
-        group = view.group(int(view.file_of[node]))
+        file = int(view.file_of[node])
     return Symbol(
         id=node,
         name=view.names[node],
@@ -110,9 +110,10 @@ def describe(view: GraphView, node: int, depth: int = 0) -> Symbol:
         path=path,
         line=first,
         end_line=last,
-        group=group,
+        group=view.group(file) if file is not None else "",
         importance=_importance(view, node),
         depth=depth,
+        scope=view.scope(file) if file is not None else "",
     )
 
 

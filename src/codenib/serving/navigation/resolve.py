@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codenib.core.errors import InputError
+from codenib.core.facts import FileScope
 from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import SnapshotRequest
 from codenib.core.views import ViewKind
@@ -133,6 +134,8 @@ def resolved_group(pinned: PinnedSnapshot, path: str) -> str | None:
     view = pinned.graph
     file = view.file_number(path)
     if file is None:
+        return None
+    if view.scope(file) is FileScope.UNRESOLVED:
         return None
     group = view.group(file)
     return group if any(each.group == group and each.resolved for each in view.about.groups) else None

@@ -39,7 +39,7 @@ def definitions(view: GraphView, position: Position, limit: int | None = None) -
     keys = view.list_at(int(view.occurrence_defs[occurrence]))
     inside = sorted(location_of(view, key) for key in keys if key < view.count)
     unique = tuple(dict.fromkeys(inside))
-    outside = sum(1 for key in keys if key >= view.count)
+    outside = _outside(view, occurrence)
     return SortedLocations(unique[:limit], len(unique), outside, "occurrence", name_at(view, occurrence))
 
 
@@ -52,15 +52,18 @@ def references(
         node = enclosing_node(view, position)
         granularity: Granularity = "enclosing"
         keys = [node] if node >= view.nodes_at else []
-        asked = view.names[node]
+        asked, outside = view.names[node], 0
     else:
         number = int(view.occurrence_asks[occurrence])
         keys = view.list_at(number if number >= 0 else int(view.occurrence_keys[occurrence]))
         granularity, asked = "occurrence", name_at(view, occurrence)
+        outside = _outside(view, occurrence)
+        place = next(locate(view, np.array([occurrence], np.int32)))
+        keys += declared_at(view, Position(place.path, place.line, place.column))
+    keys += declared_at(view, position)
     places = places_of_all(view, keys)
     if not declarations:
         places = places[(view.occurrence_roles[places] & Role.DECLARATION) == 0]
-    outside = sum(1 for key in keys if key >= view.count)
     locations = tuple(locate(view, places if limit is None else places[:limit]))
     return SortedLocations(locations, len(places), outside, granularity, asked)
 
@@ -93,6 +96,18 @@ def starts_at(view: GraphView, position: Position) -> bool:
         int(view.occurrence_line[at]) == position.line - 1
         and int(view.occurrence_column[at]) == position.column
     )
+
+
+def declared_at(view: GraphView, position: Position) -> list[int]:
+    """The declarations whose name begins at a position."""
+    file = view.file_number(position.path)
+    if file is None:
+        return []
+    begin, end = int(view.first_node[file]), int(view.first_node[file + 1])
+    names = view.ranges[begin:end]
+    here = (names["name_line"] == position.line - 1) & (names["name_column"] == position.column)
+    found: list[int] = np.flatnonzero(here).tolist()
+    return [begin + at for at in found]
 
 
 def on_line(view: GraphView, path: str, line: int) -> list[int]:
@@ -128,9 +143,11 @@ def enclosing_node(view: GraphView, position: Position) -> int:
 def location_of(view: GraphView, node: int) -> Location:
     """Where a node's name is; a file's or folder's is its first line."""
     if node < view.nodes_at:
-        return Location(view.names[node], 1, 0, 1, 0)
+        scope = view.scope(node - view.files_at) if node >= view.files_at else ""
+        return Location(view.names[node], 1, 0, 1, 0, scope=scope)
     line, column, end = (int(view.ranges[name][node]) for name in NODE_NAME)
-    return Location(view.path(node), line + 1, column, line + 1, end)
+    scope = view.scope(int(view.file_of[node]))
+    return Location(view.path(node), line + 1, column, line + 1, end, scope=scope)
 
 
 def extent_of(view: GraphView, node: int) -> Location:
@@ -151,7 +168,8 @@ def locate(view: GraphView, occurrences: NDArray[np.int32]) -> Iterator[Location
         strict=True,
     )
     for file, line, column, end_line, end_column in rows:
-        yield Location(view.paths[file], line + 1, column, end_line + 1, end_column)
+        scope = view.scope(file)
+        yield Location(view.paths[file], line + 1, column, end_line + 1, end_column, scope=scope)
 
 
 def places_of_all(view: GraphView, keys: list[int]) -> NDArray[np.int32]:
@@ -193,6 +211,11 @@ def name_at(view: GraphView, occurrence: int) -> str:
                 return view.names[key]
             return view.outside[key - view.count]
     return ""
+
+
+def _outside(view: GraphView, occurrence: int) -> int:
+    """How many definitions of an occurrence are outside the repository."""
+    return sum(1 for key in view.list_at(int(view.occurrence_defs[occurrence])) if key >= view.count)
 
 
 def _spanning(view: GraphView, begin: int, first: int) -> list[int]:

@@ -10,7 +10,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.protocols import FactBackend
 from codenib.core.views import ArtifactProfile, ViewKind
 
-SCHEMA = "2"  # 2: targets and lists are numbered by first use
+SCHEMA = "3"  # 3: the scope of each file
 SYNTACTIC = "syntactic"
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
-from codenib.core.facts import NodeFlag, NodeKind
+from codenib.core.facts import FileScope, NodeFlag, NodeKind
 from codenib.views.arrays import map_array
 from codenib.views.graph.assembly.artifact import FORMAT, REBUILD, read_graph_file
 from codenib.views.graph.assembly.strings import Strings
@@ -18,6 +18,7 @@ from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
 
 # Names of a chain: files that nest thousands of times made a map take 20 s.
 _DEEPEST = 32
+_SCOPES = list(FileScope)
 
 
 class GraphView:
@@ -44,6 +45,7 @@ class GraphView:
     flags: NDArray[np.uint8]
     file_of: NDArray[np.int32]
     group_of: NDArray[np.uint8]
+    scope_of: NDArray[np.uint8]
     first_node: NDArray[np.int32]
     first_occurrence: NDArray[np.int32]
     list_ptr: NDArray[np.int32]
@@ -96,6 +98,17 @@ class GraphView:
     def group(self, file: int) -> str:
         """The language group of a file."""
         return self.groups[int(self.group_of[file])]
+
+    def scope(self, file: int) -> FileScope:
+        """How a file was read."""
+        return _SCOPES[int(self.scope_of[file])]
+
+    def unresolved(self, group: str) -> list[str]:
+        """The files of a language group of which its engine gave no facts."""
+        wanted = (self.scope_of == _SCOPES.index(FileScope.UNRESOLVED)) & (
+            self.group_of == self.groups.index(group)
+        )
+        return [self.paths[file] for file in np.flatnonzero(wanted).tolist()]
 
     def qualified(self, node: int) -> str:
         """The dotted chain of names from the file down, at most `_DEEPEST` of them; a file's path."""

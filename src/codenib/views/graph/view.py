@@ -40,12 +40,14 @@ from codenib.views.graph.facts.groups import (
     files_by_group,
     produce_group,
 )
+from codenib.views.graph.inverse import law_breaches
 from codenib.views.graph.maintenance.group_edit import EngineWorkspace, RepairLevel
 from codenib.views.graph.maintenance.patcher import GraphPatcher, touched_paths
 from codenib.views.graph.maintenance.replay import replayed
 from codenib.views.graph.maintenance.stale_syntax import StaleSyntax
 from codenib.views.graph.maintenance.update import write_update
 from codenib.views.graph.profile import SYNTACTIC, GraphBackends, identify
+from codenib.views.graph.read import GraphView
 
 #: A snapshot in, a folder with its files for as long as the context lasts.
 Export = Callable[[SourceSnapshot], AbstractContextManager[Path]]
@@ -148,6 +150,7 @@ class GraphViewBuilder:
             elif mine[path].plain() != other[path].plain():
                 yield f"{path}: facts not equal"
         yield from replayed(left, right)
+        yield from map(str, law_breaches(GraphView(left)))
 
     def _run(self, root: Path, paths: Sequence[str]) -> list[GroupFacts]:
         done: list[GroupFacts] = []

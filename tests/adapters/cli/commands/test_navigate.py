@@ -54,6 +54,7 @@ def test_definitions_and_references_have_the_documented_shape(terminal: Terminal
             "end_line": 2,
             "end_column": 13,
             "text": "    def total(self) -> int:",
+            "scope": "project",
         }
     ]
     answer = terminal.json("refs", "Cart.total")

@@ -27,9 +27,9 @@ from codenib.adapters.envelopes.navigation import (
     drawing_reply,
     graph_reply,
     navigation_reply,
-    unresolved,
 )
 from codenib.core.errors import InputError
+from codenib.core.facts import BY_NAME
 from codenib.core.navigation import Meaning
 from codenib.core.requests import NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
@@ -119,7 +119,8 @@ def _show(answer: NavigationAnswer, json_output: bool, what: str, standing: Stan
         end = place.end_column if place.end_line == place.line else len(text)
         marked = f"{text[: place.column]}{click.style(text[place.column : end], bold=True)}{text[end:]}"
         shown = marked.strip() if len(text) <= _WIDEST else f"{text[:_WIDEST].strip()}…"
-        click.echo(f"{head}: {shown}")
+        label = click.style("  by name", dim=True) if place.scope == BY_NAME and answer.unresolved else ""
+        click.echo(f"{head}: {shown}{label}")
     if not answer.locations:
         outside = f"; {answer.outside} outside the repository" if answer.outside else ""
         click.echo(f"no {what} in the repository{outside}", err=True)
@@ -268,13 +269,21 @@ def _show_graph(answer: GraphAnswer, json_output: bool, which: str, standing: St
     for line in lines:
         click.echo(line)
     if not lines:
-        unknown = which not in _LISTS and unresolved(answer)
-        click.echo("not known: no engine resolved uses here" if unknown else "nothing found", err=True)
+        click.echo(_nothing(answer, which), err=True)
     more = ", and more" if answer.truncated else ""
     backends = ", ".join(answer.backends.values()) or "syntactic: names alone"
     say(f"{answer.total:,} found{more} ({backends}) in {answer.seconds * 1000:.1f} ms")
     if answer.note:
         say(answer.note)
+
+
+def _nothing(answer: GraphAnswer, which: str) -> str:
+    """What an empty answer means: nothing is known to be there only where every file was resolved."""
+    if which in _LISTS or answer.completeness in ("all", "limited"):
+        return "nothing found"
+    if answer.completeness == "partial":
+        return "nothing found in the files that were resolved"
+    return "not known: no engine resolved uses here"
 
 
 def _lines(answer: GraphAnswer, which: str, standing: Standing) -> Iterator[str]:

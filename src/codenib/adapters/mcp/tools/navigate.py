@@ -146,6 +146,7 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
         "backend": answer.backend,
         "granularity": answer.granularity,
         "completeness": answer.completeness,
+        "unresolved": answer.unresolved,
         "asked": str(answer.position),
         "total": answer.total,
         "outside": answer.outside,
@@ -158,7 +159,9 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
 
 def _items(answer: NavigationAnswer) -> list[dict[str, Any]]:
     items: list[dict[str, Any]] = [
-        {"path": place.path, "line": place.line, "column": place.column + 1} for place in answer.locations
+        {"path": place.path, "line": place.line, "column": place.column + 1}
+        | ({"scope": place.scope} if place.scope else {})
+        for place in answer.locations
     ]
     for item, meaning in zip(items, answer.meanings, strict=False):
         item |= {"symbol": meaning.symbol, "kind": meaning.kind, "signature": meaning.signature}
@@ -190,7 +193,8 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
         **snapshot_facts(answer.snapshot, answer.refreshed),
         "provider": "static" if who else "syntactic",
         "backends": dict(answer.backends),
-        "completeness": "unknown" if unresolved(answer) else "limited" if truncated else "all",
+        "completeness": "limited" if truncated and answer.completeness == "all" else answer.completeness,
+        "unresolved": answer.unresolved,
         "asked": answer.asked,
         "total": total,
         "truncated": truncated,

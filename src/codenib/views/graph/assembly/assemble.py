@@ -17,11 +17,12 @@ from codenib.core.facts import (
     OCCURRENCE_COLUMNS,
     OCCURRENCE_LISTS,
     RELATIONS,
+    FileScope,
     NodeKind,
 )
 from codenib.views.graph.assembly.edges import derive_edges, importance, write_edges
 from codenib.views.graph.assembly.strings import write_strings
-from codenib.views.graph.assembly.tables import Tables, expand
+from codenib.views.graph.assembly.tables import Tables
 from codenib.views.graph.facts.file import OUTSIDE, OWN_FILE, FileFacts
 from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RANGE, RELATION, Ints, Rows
 
@@ -203,21 +204,24 @@ def _write_names(
     groups = sorted({each.group for each in facts})
     write_strings(out, "groups", groups)
     np.save(out / "group_of.npy", np.array([groups.index(each.group) for each in facts], np.uint8))
+    scopes = list(FileScope)
+    np.save(out / "scope_of.npy", np.array([scopes.index(each.scope) for each in facts], np.uint8))
 
 
 def _write_places(tables: Tables, key_count: int, out: Path) -> None:
-    """For each key, where it occurs."""
-    lists = tables.occurrences["keys"]
-    having = np.flatnonzero(lists >= 0).astype(np.int32)
-    chosen = lists[having]
-    sizes = tables.list_ptr[chosen + 1] - tables.list_ptr[chosen]
-    at = expand(tables.list_ptr[chosen], sizes)
-    keys = tables.list_items[at]
-    occurrences = np.repeat(having, sizes)
-    order = np.argsort(keys, kind="stable")
+    """For each key, where it occurs: what is an occurrence of it, and what is defined by it.
+
+    The second is what makes references the inverse of definitions, whatever files a server would search.
+    """
+    every = np.arange(len(tables.occurrences), dtype=np.int32)
+    found = [tables.targets_of(every, column) for column in ("keys", "defs")]
+    keys = np.concatenate([targets for _, targets in found]).astype(np.int64)
+    occurrences = np.concatenate([having for having, _ in found])
+    pairs = np.unique((keys << 32) | occurrences)
+    keys, occurrences = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
     ptr = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=key_count))])
     np.save(out / "place_ptr.npy", ptr.astype(np.int32))
-    np.save(out / "places.npy", occurrences[order].astype(np.int32))
+    np.save(out / "places.npy", occurrences)
 
 
 def _stack(parts: Sequence[Rows], row_type: np.dtype[np.void]) -> Rows:

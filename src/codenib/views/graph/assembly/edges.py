@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import RELATIONS, SCOPES, EdgeKind, NodeFlag, Role
-from codenib.views.graph.assembly.tables import Tables, expand
+from codenib.views.graph.assembly.tables import Tables
 from codenib.views.graph.facts.rows import Ints, Rows
 
 #: `anchor` is the first occurrence of an edge (-1: only the backend knows of it), `often` how many there are.
@@ -22,14 +22,8 @@ _ROUNDS = 30
 def derive_edges(tables: Tables, relations: Rows, count: int) -> Rows:
     """The edges between the first `count` nodes; sorted, each once."""
     rows = tables.occurrences
-    uses = np.flatnonzero((rows["keys"] >= 0) & ((rows["roles"] & Role.DECLARATION) == 0)).astype(np.int32)
+    uses, to = _uses(tables, count)
     sources = enclosing(tables, uses)
-    lists = rows["keys"][uses]
-    sizes = tables.list_ptr[lists + 1] - tables.list_ptr[lists]
-    to = tables.list_items[expand(tables.list_ptr[lists], sizes)]
-    uses, sources = np.repeat(uses, sizes), np.repeat(sources, sizes)
-    inside = to < count
-    uses, sources, to = uses[inside], sources[inside], to[inside]
     keep = (sources != to) & ((tables.flags[to] & NodeFlag.LOCAL) == 0)
     uses, sources, to = uses[keep], sources[keep], to[keep]
     bases = _bases(relations, count)
@@ -40,6 +34,22 @@ def derive_edges(tables: Tables, relations: Rows, count: int) -> Rows:
     table["kind"][len(uses) :] = EdgeKind.INHERIT
     table["anchor"] = np.concatenate([uses, np.full(len(bases), -1)])
     return _counted(table)
+
+
+def _uses(tables: Tables, count: int) -> tuple[Ints, Ints]:
+    """Each use with each of the first `count` nodes that it is an occurrence of or is defined by.
+
+    A token that names neither what it is defined by nor anything else is no use: an engine leads from the
+    keyword of an argument to the function where no parameter has its name.
+    """
+    rows = tables.occurrences
+    named = (rows["keys"] >= 0) | ((rows["roles"] & Role.INEXACT) == 0)
+    uses = np.flatnonzero(named & ((rows["roles"] & Role.DECLARATION) == 0)).astype(np.int32)
+    found = [tables.targets_of(uses, column) for column in ("keys", "defs")]
+    to = np.concatenate([targets for _, targets in found]).astype(np.int64)
+    uses = np.concatenate([having for having, _ in found])
+    pairs = np.unique((uses[to < count].astype(np.int64) << 32) | to[to < count])
+    return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
 
 
 def _bases(relations: Rows, count: int) -> Rows:

@@ -27,6 +27,13 @@ class Tables:
     files_at: int  # number of the first file
     nodes_at: int  # number of the first declaration
 
+    def targets_of(self, occurrences: Ints, column: str) -> tuple[Ints, Ints]:
+        """What the lists of a column hold: each occurrence as often as it has targets, and the targets."""
+        lists = self.occurrences[column][occurrences]
+        occurrences, lists = occurrences[lists >= 0], lists[lists >= 0]
+        sizes = self.list_ptr[lists + 1] - self.list_ptr[lists]
+        return np.repeat(occurrences, sizes), self.list_items[expand(self.list_ptr[lists], sizes)]
+
 
 def expand(starts: Ints, sizes: Ints) -> NDArray[np.int64]:
     """The numbers start, start + 1, … of each run, one run after the other."""

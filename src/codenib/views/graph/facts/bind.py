@@ -108,6 +108,7 @@ class Binder:
             relations=np.array(
                 sorted((kinds[kind], source, to) for kind, source, to in wire.relations), RELATION
             ),
+            scope=wire.scope,
         )
 
     def _with_anchors(self, wire: WireFacts, text: bytes, names: list[str]) -> Rows:

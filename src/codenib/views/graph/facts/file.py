@@ -16,7 +16,7 @@ import msgspec
 import numpy as np
 
 from codenib.core.errors import UNDECODABLE, StateError
-from codenib.core.facts import NodeFlag, NodeKind
+from codenib.core.facts import FileScope, NodeFlag, NodeKind
 from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RELATION, Ints, Rows
 
 OWN_FILE = -1
@@ -37,6 +37,7 @@ class FileFacts:
     list_items: Ints
     occurrences: Rows
     relations: Rows
+    scope: FileScope = FileScope.PROJECT
 
     @cached_property
     def identities(self) -> list[str]:
@@ -75,7 +76,8 @@ class FileFacts:
     def plain(self) -> tuple[object, ...]:
         """Everything as values that compare."""
         arrays = (self.nodes, self.list_ptr, self.list_items, self.occurrences, self.relations)
-        return (self.path, self.group, self.names, self.targets, *(array.tolist() for array in arrays))
+        values = (self.path, self.group, self.names, self.targets, self.scope)
+        return (*values, *(array.tolist() for array in arrays))
 
 
 class _Record(msgspec.Struct, array_like=True):
@@ -88,6 +90,7 @@ class _Record(msgspec.Struct, array_like=True):
     list_items: bytes
     occurrences: bytes
     relations: bytes
+    scope: FileScope
 
 
 def encode(facts: FileFacts) -> bytes:
@@ -102,6 +105,7 @@ def encode(facts: FileFacts) -> bytes:
         list_items=facts.list_items.astype("<i4").tobytes(),
         occurrences=facts.occurrences.tobytes(),
         relations=facts.relations.tobytes(),
+        scope=facts.scope,
     )
     return zlib.compress(msgspec.msgpack.encode(record), 1)
 
@@ -122,4 +126,5 @@ def decode(data: bytes) -> FileFacts:
         list_items=np.frombuffer(record.list_items, "<i4"),
         occurrences=np.frombuffer(record.occurrences, OCCURRENCE),
         relations=np.frombuffer(record.relations, RELATION),
+        scope=record.scope,
     )

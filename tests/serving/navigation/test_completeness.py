@@ -1,0 +1,72 @@
+"""What an answer of the graph claims: everything only where every file was resolved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.gitrepo import GitRepo
+from tests.serving.navigation.test_navigator import Backends
+
+from codenib.core.requests import NeighboursRequest
+from codenib.serving.workspace import Workspace
+
+FILES = {
+    "shop/load.py": "def load_cart\n",
+    "shop/cart.py": "def show_cart load_cart\n",
+    "tests/cart.py": "def check_cart load_cart\n",
+}
+Open = Callable[[dict[str, str]], Workspace]
+
+
+@pytest.fixture
+def opened(tmp_path: Path) -> Open:
+    def open_files(files: dict[str, str]) -> Workspace:
+        repository = GitRepo(tmp_path / "shop")
+        repository.commit(files)
+        return Workspace(repository.path, find_backends=Backends())
+
+    return open_files
+
+
+def test_places_say_how_their_files_were_read(opened: Open) -> None:
+    with opened(FILES) as workspace:
+        answer = workspace.references("load_cart", provider="static")
+        assert [(each.path, each.scope) for each in answer] == [
+            ("shop/cart.py", "project"),
+            ("shop/load.py", "project"),
+            ("tests/cart.py", "loose"),
+        ]
+        assert (answer.completeness, answer.unresolved) == ("all", 0)
+        assert answer.note == "1 in files that no project includes"
+        users = workspace.navigator.neighbours(NeighboursRequest("load_cart", "dependents"))
+        assert {each.name: each.scope for each in users if each.depth} == {
+            "show_cart": "project",
+            "check_cart": "loose",
+        }
+        assert (users.completeness, users.note) == ("all", "1 in files that no project includes")
+
+
+def test_files_without_facts_are_counted_and_the_same_name_in_them_is_labelled(opened: Open) -> None:
+    with opened({**FILES, "shop/fast.pyx": "load_cart\n"}) as workspace:
+        answer = workspace.references("load_cart", provider="static")
+        assert (answer.completeness, answer.unresolved, answer.total) == ("partial", 1, 4)
+        assert [(each.path, each.line, each.scope) for each in answer][-1] == ("shop/fast.pyx", 1, "name")
+        assert answer.note == (
+            "1 file not resolved: shop/fast.pyx; 1 in files that no project includes, 1 by name"
+        )
+        limited = workspace.references("load_cart", provider="static", limit=3)
+        assert (len(limited), limited.total) == (3, 4)
+        users = workspace.navigator.neighbours(NeighboursRequest("load_cart", "dependents"))
+        assert (users.completeness, users.unresolved) == ("partial", 1)
+        found = workspace.definition("load_cart", provider="static")
+        assert (found.completeness, found.unresolved) == ("all", 0)
+
+
+def test_a_file_without_facts_falls_to_names_and_not_to_what_is_around(opened: Open) -> None:
+    with opened({**FILES, "shop/fast.pyx": "load_cart\n"}) as workspace:
+        workspace.references("load_cart", provider="static")
+        answer = workspace.references("shop/fast.pyx:1:1")
+        assert (answer.provider, answer.granularity, answer.completeness) == ("syntactic", "name", "unknown")
+        assert {each.path for each in answer} == {*FILES, "shop/fast.pyx"}
