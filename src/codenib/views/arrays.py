@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sized
 from pathlib import Path
 from tokenize import TokenError
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,11 +19,28 @@ Numbers = NDArray[np.int64]
 def save_parts(folder: Path, name: str, parts: Mapping[str, Array]) -> None:
     """Write each part of the segment `name`."""
     for part, array in parts.items():
-        np.save(folder / f"{name}.{part}.npy", array, allow_pickle=False)
+        save_array(folder / f"{name}.{part}.npy", array)
+
+
+def save_array(file: Path, array: Array) -> None:
+    """Write an array as `np.save` does, but every byte or an OSError.
+
+    numpy hands an open file to C's streams and does not look at what closing them says: with a full disk the
+    last bytes are lost, and nobody is told.
+    """
+    with file.open("wb") as stream:
+        np.lib.format.write_array(_Bytes(stream), array, allow_pickle=False)
+
+
+class _Bytes:
+    """A stream that numpy does not take for a file."""
+
+    def __init__(self, stream: IO[bytes]) -> None:
+        self.write = stream.write
 
 
 def map_array(file: Path) -> Array:
-    """Map an array that `np.save` wrote; raises OSError or ValueError when it cannot be read."""
+    """Map an array that `save_array` wrote; raises OSError or ValueError when it cannot be read."""
     try:
         mapped: Array = np.load(file, mmap_mode="r", allow_pickle=False)
     except (EOFError, SyntaxError, TokenError, TypeError, OverflowError, *UNDECODABLE) as error:

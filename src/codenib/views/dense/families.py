@@ -66,7 +66,7 @@ def write_index(family: Family, vectors: Floats, path: Path) -> None:
             index.cp.min_points_per_centroid = 1  # so that it does not complain on standard error
             index.train(np.ascontiguousarray(vectors))
         index.add(np.ascontiguousarray(vectors))
-        faiss.write_index(index, str(path))
+        path.write_bytes(faiss.serialize_index(index).data)  # its own writer does not report a full disk
 
 
 class Neighbours:

@@ -15,6 +15,7 @@ import numpy as np
 
 from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.views import ViewFacts
+from codenib.views.arrays import save_array
 from codenib.views.graph.assembly.assemble import assemble
 from codenib.views.graph.facts.file import FileFacts, decode, encode
 from codenib.views.graph.facts.groups import GroupFacts, GroupOrigin
@@ -63,7 +64,7 @@ def write_graph(
     known.update({file: encode(file) for file in facts if file not in known})
     records = [known[file] for file in facts]
     (out / "facts.bin").write_bytes(b"".join(records))
-    np.save(out / "facts_at.npy", np.cumsum([0, *map(len, records)], dtype=np.int64))
+    save_array(out / "facts_at.npy", np.cumsum([0, *map(len, records)], dtype=np.int64))
     counts = assemble(
         [rebased(each, stale[each.path]) if each.path in stale else each for each in facts], out
     )

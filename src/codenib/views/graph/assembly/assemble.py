@@ -20,6 +20,7 @@ from codenib.core.facts import (
     FileScope,
     NodeKind,
 )
+from codenib.views.arrays import save_array
 from codenib.views.graph.assembly.edges import derive_edges, importance, write_edges
 from codenib.views.graph.assembly.strings import write_strings
 from codenib.views.graph.assembly.tables import Tables
@@ -44,7 +45,7 @@ def assemble(facts: Sequence[FileFacts], out: Path) -> dict[str, int]:
     _write_relations(relations, out)
     edges = derive_edges(tables, relations, count)
     write_edges(edges, count, out)
-    np.save(out / "importance.npy", importance(edges, count))
+    save_array(out / "importance.npy", importance(edges, count))
     return {
         "folders": len(folders),
         "files": len(paths),
@@ -165,26 +166,26 @@ def _relations(facts: Sequence[FileFacts], keys: Sequence[Ints]) -> Rows:
 
 def _write_relations(relations: Rows, out: Path) -> None:
     sizes = np.bincount(relations["kind"], minlength=len(RELATIONS))
-    np.save(out / "relation_ptr.npy", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
-    np.save(out / "relation_source.npy", np.ascontiguousarray(relations["source"]))
-    np.save(out / "relation_to.npy", np.ascontiguousarray(relations["to"]))
+    save_array(out / "relation_ptr.npy", np.concatenate([[0], np.cumsum(sizes)]).astype(np.int32))
+    save_array(out / "relation_source.npy", np.ascontiguousarray(relations["source"]))
+    save_array(out / "relation_to.npy", np.ascontiguousarray(relations["to"]))
 
 
 def _write_tables(tables: Tables, out: Path) -> None:
-    np.save(out / "kinds.npy", tables.kinds)
-    np.save(out / "parents.npy", tables.parents)
-    np.save(out / "ranges.npy", tables.ranges.view("<i4").reshape(len(tables.ranges), -1))
-    np.save(out / "flags.npy", tables.flags)
-    np.save(out / "file_of.npy", tables.file_of)
-    np.save(out / "first_node.npy", tables.first_node)
-    np.save(out / "first_occurrence.npy", tables.first_occurrence)
-    np.save(out / "list_ptr.npy", tables.list_ptr)
-    np.save(out / "list_items.npy", tables.list_items)
+    save_array(out / "kinds.npy", tables.kinds)
+    save_array(out / "parents.npy", tables.parents)
+    save_array(out / "ranges.npy", tables.ranges.view("<i4").reshape(len(tables.ranges), -1))
+    save_array(out / "flags.npy", tables.flags)
+    save_array(out / "file_of.npy", tables.file_of)
+    save_array(out / "first_node.npy", tables.first_node)
+    save_array(out / "first_occurrence.npy", tables.first_occurrence)
+    save_array(out / "list_ptr.npy", tables.list_ptr)
+    save_array(out / "list_items.npy", tables.list_items)
     for name in OCCURRENCE_COLUMNS:
         kind = np.uint8 if name == "roles" else np.int32
-        np.save(out / f"occurrence_{name}.npy", tables.occurrences[name].astype(kind))
+        save_array(out / f"occurrence_{name}.npy", tables.occurrences[name].astype(kind))
     spanning = np.flatnonzero(tables.occurrences["end_line"] > tables.occurrences["line"])
-    np.save(out / "spanning.npy", spanning.astype(np.int32))
+    save_array(out / "spanning.npy", spanning.astype(np.int32))
 
 
 def _write_names(
@@ -200,12 +201,12 @@ def _write_names(
     start = len(folders) + len(paths)
     lowered = [name.lower() for name in names]
     order = sorted(range(len(names)), key=lowered.__getitem__)
-    np.save(out / "by_name.npy", np.array(order, np.int32) + np.int32(start))
+    save_array(out / "by_name.npy", np.array(order, np.int32) + np.int32(start))
     groups = sorted({each.group for each in facts})
     write_strings(out, "groups", groups)
-    np.save(out / "group_of.npy", np.array([groups.index(each.group) for each in facts], np.uint8))
+    save_array(out / "group_of.npy", np.array([groups.index(each.group) for each in facts], np.uint8))
     scopes = list(FileScope)
-    np.save(out / "scope_of.npy", np.array([scopes.index(each.scope) for each in facts], np.uint8))
+    save_array(out / "scope_of.npy", np.array([scopes.index(each.scope) for each in facts], np.uint8))
 
 
 def _write_places(tables: Tables, key_count: int, out: Path) -> None:
@@ -220,8 +221,8 @@ def _write_places(tables: Tables, key_count: int, out: Path) -> None:
     pairs = np.unique((keys << 32) | occurrences)
     keys, occurrences = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
     ptr = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=key_count))])
-    np.save(out / "place_ptr.npy", ptr.astype(np.int32))
-    np.save(out / "places.npy", occurrences)
+    save_array(out / "place_ptr.npy", ptr.astype(np.int32))
+    save_array(out / "places.npy", occurrences)
 
 
 def _stack(parts: Sequence[Rows], row_type: np.dtype[np.void]) -> Rows:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import RELATIONS, SCOPES, EdgeKind, NodeFlag, Role
+from codenib.views.arrays import save_array
 from codenib.views.graph.assembly.tables import Tables
 from codenib.views.graph.facts.rows import Ints, Rows
 
@@ -136,11 +137,11 @@ def _order(files: NDArray[np.int64], lines: Ints, columns: Ints) -> NDArray[np.i
 def write_edges(edges: Rows, count: int, out: Path) -> None:
     """The edges by source, and their order by destination."""
     for name in EDGE.names or ():
-        np.save(out / f"edge_{name}.npy", edges[name].astype(np.uint8 if name == "kind" else np.int32))
-    np.save(out / "out_ptr.npy", _pointers(edges["source"], count))
-    np.save(out / "in_ptr.npy", _pointers(edges["to"], count))
+        save_array(out / f"edge_{name}.npy", edges[name].astype(np.uint8 if name == "kind" else np.int32))
+    save_array(out / "out_ptr.npy", _pointers(edges["source"], count))
+    save_array(out / "in_ptr.npy", _pointers(edges["to"], count))
     by_destination = np.lexsort((edges["kind"], edges["source"], edges["to"]))
-    np.save(out / "in_edges.npy", by_destination.astype(np.int32))
+    save_array(out / "in_edges.npy", by_destination.astype(np.int32))
 
 
 def _pointers(nodes: Ints, count: int) -> Ints:

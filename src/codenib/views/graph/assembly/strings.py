@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 
-from codenib.views.arrays import map_array
+from codenib.views.arrays import map_array, save_array
 
 
 def write_strings(folder: Path, name: str, strings: Iterable[str]) -> None:
     """Write `NAME.text.npy` and `NAME.at.npy`."""
     parts = [string.encode() for string in strings]
-    np.save(folder / f"{name}.text.npy", np.frombuffer(b"".join(parts), np.uint8))
-    np.save(folder / f"{name}.at.npy", np.cumsum([0, *map(len, parts)], dtype=np.int64).astype(np.uint32))
+    save_array(folder / f"{name}.text.npy", np.frombuffer(b"".join(parts), np.uint8))
+    save_array(folder / f"{name}.at.npy", np.cumsum([0, *map(len, parts)], dtype=np.int64).astype(np.uint32))
 
 
 class Strings:
