@@ -184,14 +184,15 @@ class _CatFile:
 
     def answers(self, digests: Iterator[str], cap: int) -> Iterator[bytes | None]:
         """The content of each digest; the process is settled while the last one is handed out."""
-        waiting = self._ask(digests, _WINDOW)
-        while waiting:
-            data = self._answer(cap)
-            waiting -= 1
-            self.settled = waiting == 0
-            yield data
-            if waiting <= _WINDOW // 2:
-                waiting += self._ask(digests, _WINDOW - waiting)
+        with git.unless_stuck(self._process):
+            waiting = self._ask(digests, _WINDOW)
+            while waiting:
+                data = self._answer(cap)
+                waiting -= 1
+                self.settled = waiting == 0
+                yield data
+                if waiting <= _WINDOW // 2:
+                    waiting += self._ask(digests, _WINDOW - waiting)
 
     def _ask(self, digests: Iterator[str], count: int) -> int:
         lines = [digest.encode() + b"\n" for digest in islice(digests, count)]

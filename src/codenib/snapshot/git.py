@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO
 
-from codenib.core.errors import ProviderError
+from codenib.core.errors import InputError, ProviderError
 
 # The rest of GIT_* says where some other git command works; these say how the user set git up.
 _PASSED_ON = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
@@ -123,18 +126,59 @@ def finish(
     process: subprocess.Popen[bytes], stdin: bytes = b"", *, on_stall: Callable[[], None] | None = None
 ) -> Result:
     """Feed `stdin`, wait for the end, collect everything. `on_stall` may raise when it takes long."""
+    given: bytes | None = stdin
     with process:
         try:
-            try:
-                out, err = process.communicate(stdin, timeout=_STALL_S if on_stall else None)
-            except subprocess.TimeoutExpired:
-                if on_stall is not None:
-                    on_stall()
-                out, err = process.communicate()
+            while True:
+                try:
+                    out, err = process.communicate(given, timeout=_STALL_S)
+                    break
+                except subprocess.TimeoutExpired:
+                    given = None  # what is left of it is sent on
+                    if on_stall is not None:
+                        on_stall()
+                        on_stall = None
+                    if waits_for_pipe(process):
+                        raise InputError(WAITS, hint=FIND_PIPES) from None
         except BaseException:
             process.kill()
             raise
     return Result(process.returncode, out, err.decode("utf-8", "replace").strip())
+
+
+WAITS = "a pipe or a device stands in the place of one of git's files, and git waits for it"
+FIND_PIPES = "find .git -not -type d -not -type f"
+
+
+def waits_for_pipe(process: subprocess.Popen[bytes]) -> bool:
+    """Whether git waits for somebody to write into a pipe that it took for a file; unknown counts as no."""
+    try:
+        return Path(f"/proc/{process.pid}/wchan").read_text() in ("wait_for_partner", "fifo_open")
+    except OSError:
+        return False
+
+
+@contextmanager
+def unless_stuck(process: subprocess.Popen[bytes]) -> Iterator[None]:
+    """Kill git when it comes to wait for a pipe; whoever reads from it here gets an InputError."""
+    over, stuck = threading.Event(), threading.Event()
+
+    def look() -> None:
+        while not over.wait(_STALL_S):
+            if waits_for_pipe(process):
+                stuck.set()
+                process.kill()
+
+    thread = threading.Thread(target=look, name="git", daemon=True)
+    thread.start()
+    try:
+        yield
+    except Exception:
+        if stuck.is_set():
+            raise InputError(WAITS, hint=FIND_PIPES) from None
+        raise
+    finally:
+        over.set()
 
 
 def call(args: Sequence[str], *, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Result:

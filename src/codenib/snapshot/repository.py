@@ -89,12 +89,29 @@ _RULES = (".gitignore", ".gitattributes", ".gitmodules")
 
 
 def _refuse_pipes_of_git(place: Path) -> None:
-    """Raise where git would wait for a pipe or a device in its own folder."""
+    """Raise where git would wait for a pipe or a device in its own folders."""
     for folder in (place, *place.parents):
-        if (folder / ".git").is_dir():
-            for name in _OPENED:
-                _refuse_pipe(folder / ".git" / name)
+        own = folder / ".git"
+        _refuse_pipe(own)
+        if own.is_file():  # of a linked worktree or a submodule
+            own = folder / _named_in(own, b"gitdir: ")
+        elif not own.is_dir() and _is_git_folder(folder):
+            own = folder
+        if own.is_dir():
+            shared = own / "commondir"
+            _refuse_pipe(shared)
+            for part in {own, own / _named_in(shared)} if shared.is_file() else {own}:
+                for name in _OPENED:
+                    _refuse_pipe(part / name)
             return
+
+
+def _named_in(file: Path, before: bytes = b"") -> str:
+    """The path that one of git's small files names; an empty one when it names none."""
+    with file.open("rb") as stream:
+        line = stream.read(4096)
+    named = line.removeprefix(before).rstrip(b"\r\n") if line.startswith(before) else b""
+    return "" if b"\0" in named or b"\n" in named else os.fsdecode(named)
 
 
 def refuse_pipes(root: Path) -> None:
