@@ -43,7 +43,7 @@ def test_a_failed_replacement_leaves_the_old_file_alone(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_writer_left_is_dropped(tmp_path: Path) -> None:
-    (tmp_path / ".state.json.17-abcd.tmp").write_bytes(b"half")
+    (tmp_path / ".state.json.999999999-abcd.tmp").write_bytes(b"half")
     (tmp_path / "state.json").write_bytes(b"whole")
     drop_partial(tmp_path)
     assert [entry.name for entry in tmp_path.iterdir()] == ["state.json"]
@@ -54,3 +54,10 @@ def test_a_hard_linked_file_counts_once(tmp_path: Path) -> None:
     os.link(tmp_path / "one", tmp_path / "two")
     sync_tree(tmp_path)
     assert disk_usage(tmp_path) == 100
+
+
+def test_what_another_writer_is_about_to_rename_stays(tmp_path: Path) -> None:
+    partial = tmp_path / f".state.json.{os.getpid()}-abcd.tmp"
+    partial.write_bytes(b"half")
+    drop_partial(tmp_path)
+    assert partial.exists()

@@ -58,7 +58,7 @@ def test_a_sweep_loses_nothing_that_an_unreadable_manifest_may_reach(store: Stor
 def test_a_sweep_drops_what_killed_writers_left(store: Store) -> None:
     publish(store, 1)
     for folder in ("manifests", "trees"):
-        (store.folder / folder / ".x.json.123-0000.tmp").write_bytes(b"half")
+        (store.folder / folder / ".x.json.999999999-0000.tmp").write_bytes(b"half")
     sweep(store)
     assert not list(store.folder.rglob("*.tmp"))
 

@@ -66,9 +66,11 @@ def without_checksum(data: bytes) -> bytes:
 
 
 def drop_partial(folder: Path) -> None:
-    """Remove what killed writers left of `replace_file`; only where no other writer can be at work."""
+    """Remove what killed writers left of `replace_file`; the name has the number of the writer's process."""
     for partial in folder.glob(".*.tmp"):
-        partial.unlink(missing_ok=True)
+        writer = partial.name.removesuffix(".tmp").rpartition(".")[2].partition("-")[0]
+        if not (writer.isdecimal() and is_running(int(writer))):
+            partial.unlink(missing_ok=True)
 
 
 def sync_tree(folder: Path) -> None:

@@ -126,8 +126,11 @@ class Seals:
         with suppress(OSError):
             self._stamps.mkdir(parents=True, exist_ok=True)
             fresh = self._stamps / f".{name}.{os.getpid()}.tmp"
-            fresh.write_bytes(with_checksum(msgspec.json.encode(_StampFile(dict(parts)))))
-            fresh.replace(self._stamps / name)
+            try:
+                fresh.write_bytes(with_checksum(msgspec.json.encode(_StampFile(dict(parts)))))
+                fresh.replace(self._stamps / name)
+            except OSError:
+                fresh.unlink(missing_ok=True)
 
 
 def _parts_of(artifact: Path) -> dict[str, _Part]:

@@ -51,8 +51,9 @@ def _drop_rubbish(store: Store) -> None:
     for folder in (*(store.folder / "artifacts").glob(".tmp-*"), *store.checkouts.glob("checkout-*")):
         if not is_running(int(folder.name.split("-")[1])):  # slow views are built without this lock
             shutil.rmtree(folder, ignore_errors=True)
-    drop_partial(store.folder / "manifests")
-    drop_partial(store.folder / "trees")
+    for name in ("manifests", "trees", "checked", "heads"):
+        drop_partial(store.folder / name)
+    drop_partial(store.folder)
     for worktree, head in list(store.heads()):
         if head.place and not Path(head.place).exists():
             store.forget_worktree(worktree)

@@ -10,7 +10,7 @@ from pathlib import Path
 import msgspec
 
 from codenib.compiler.collect import CollectReport, collect
-from codenib.manifest.files import replace_file
+from codenib.manifest.files import drop_partial, replace_file
 from codenib.manifest.home import home, tools_folder
 from codenib.manifest.lock import exclusive
 from codenib.manifest.store import Store
@@ -37,6 +37,7 @@ def write_home_file(file: Path, value: object) -> None:
     before = os.umask(0o077)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
+        drop_partial(file.parent)
         replace_file(file, msgspec.json.encode(value))
     finally:
         os.umask(before)
