@@ -13,7 +13,7 @@ FUZZ_COUNT ?= 100000
 export CARGO_PROFILE_RELEASE_OPT_LEVEL ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix fuzz dist sbom coverage bench
+.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix fuzz faults dist sbom coverage bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -64,6 +64,9 @@ fix: ## format, and apply the fixes that are safe
 
 fuzz: ## decoders on FUZZ_COUNT inputs each (100,000); FUZZ_ONLY="glob scip" for some, CODENIB_FUZZ_SEED=2 for others
 	$(BIN)/python -W ignore -m tests.fuzz $(FUZZ_COUNT) $(FUZZ_ONLY)
+
+faults: ## each write step of commands × kill, full disk, I/O error, read-only; FAULTS="--share 12 update gc" for some
+	$(BIN)/python -W ignore -m tests.faults $(FAULTS)
 
 dist: ## the wheel and the sdist, in dist/
 	$(BIN)/python -m hatchling build -t wheel -t sdist

@@ -1,0 +1,289 @@
+"""Commands that write, each with the state before it and what must be true after it, whatever failed."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar, cast
+
+from tests.faults.injector import HANGS, Drive, Ended, Injector, Running, Work, run_redirected
+from tests.faults.questions import MAIN, SESSION, VIEWS, ask_all
+from tests.gitrepo import GitRepo
+
+import codenib
+from codenib.adapters.cli.main import run
+from codenib.core.views import Status
+
+_TRACES = ("Traceback (most recent call last)", "internal error")
+_EXPECTED_CODES = {0, 2, 3, 4}
+_NAMES = ",".join(VIEWS)
+_LATER = ("not built yet", "of an earlier snapshot")  # a view that comes after the others of its snapshot
+ValueT = TypeVar("ValueT")
+
+
+class Place:
+    """A repository, and a root with all that the product may write: home, user's files, temporary files."""
+
+    def __init__(self, base: Path) -> None:
+        self.base = base
+        self.root, self.template = base / "root", base / "template"
+        self.repository = base / "repository"
+        self.expected: dict[str, dict[str, object]] = {}  # question → snapshot → the right answer
+        self.user = self.root / "user"
+        os.environ["CODENIB_HOME"] = str(self.root / "home")
+        os.environ["TMPDIR"] = str(self.root / "tmp")
+        os.environ["HOME"] = str(self.user)
+        self._clear()
+        warm = GitRepo(base / "warm")  # what is imported here need not be imported in every trial
+        warm.commit({"a.rb": "def a\nend\n"})
+        _indexed_answers(warm.path)
+        shutil.rmtree(self.root)
+        self._clear()
+        self.repo = GitRepo(self.repository)
+        self.repo.commit({"src/session.rb": SESSION}, "sessions are saved")
+        self.repo.commit({"src/main.rb": MAIN}, "a program")
+
+    def edit(self, number: int) -> None:
+        """Commit a change of one file, and change another without a commit."""
+        self.repo.commit({"src/session.rb": f"{SESSION}\ndef session_{number}\nend\n"}, f"change {number}")
+        self.write_main(number)
+
+    def write_main(self, number: int) -> None:
+        self.repo.write("src/main.rb", f"{MAIN}\n\nmain  # saves a session, {number} times\n")
+
+    def learn(self) -> None:
+        """Note the right answers for the files as they are, from an index of its own."""
+        here = os.environ["CODENIB_HOME"]
+        os.environ["CODENIB_HOME"] = str(self.base / "right")
+        try:
+            for name, (snapshot, answer) in in_child(lambda: _indexed_answers(self.repository)).items():
+                self.expected.setdefault(name, {})[snapshot] = answer
+        finally:
+            os.environ["CODENIB_HOME"] = here
+
+    def save(self) -> None:
+        """Make the root as it is now the state before each trial."""
+        subprocess.run(["cp", "-a", str(self.root), str(self.template)], check=True)
+
+    def restore(self) -> None:
+        subprocess.run(["rm", "-rf", str(self.root)], check=True)
+        subprocess.run(["cp", "-a", str(self.template), str(self.root)], check=True)
+
+    def _clear(self) -> None:
+        for folder in (self.root / "home", self.root / "tmp", self.user):
+            folder.mkdir(parents=True, exist_ok=True)
+
+
+def in_child(work: Callable[[], ValueT]) -> ValueT:
+    """What `work` gives in a process that remembers nothing from before."""
+    context = multiprocessing.get_context("fork")
+    ours, theirs = context.Pipe(duplex=False)
+
+    def send() -> None:
+        try:
+            theirs.send((work(), ""))
+        except BaseException as error:
+            theirs.send((None, f"{type(error).__name__}: {error}"))
+            raise
+
+    process = context.Process(target=send)
+    process.start()
+    theirs.close()
+    value, error = ours.recv()
+    process.join()
+    if error:
+        raise RuntimeError(error)
+    return cast(ValueT, value)
+
+
+def command(folder: Path, *arguments: str) -> Work:
+    """The command line `codenib ARGUMENTS` in `folder`."""
+
+    def work() -> None:
+        os.chdir(folder)
+        sys.argv = ["codenib", *arguments]
+        run()
+
+    return work
+
+
+def plainly(place: Place, *arguments: str) -> tuple[int, str]:
+    """The exit code and the output of a command without a fault."""
+    out = place.base / "plain"
+    out.write_bytes(b"")
+    process = os.fork()
+    if process == 0:
+        code = 125
+        try:
+            null = os.open(os.devnull, os.O_RDONLY)
+            code = run_redirected(command(place.repository, *arguments), null, out, out)
+        finally:
+            os._exit(code)
+    _, status = os.waitpid(process, 0)
+    return os.waitstatus_to_exitcode(status), out.read_text()
+
+
+def _indexed_answers(repository: Path) -> dict[str, tuple[str, object]]:
+    with codenib.open(repository) as workspace:
+        workspace.index(VIEWS)
+    return ask_all(repository)
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A command, the state that it starts from, and what is wrong after it ended."""
+
+    name: str
+    arguments: tuple[str, ...]
+    prepare: Callable[[Place], None]
+    check: Callable[[Place, Ended, str], Iterator[str]]
+    begin: Callable[[Place], None] = lambda place: None  # before each trial
+    drive: Callable[[Place, Running], None] | None = None
+    again: tuple[str, ...] = ()  # the command after a fault, when it is not the same
+
+    def run(self, place: Place, injector: Injector, fault: tuple[str, int] = ("none", 0)) -> Ended:
+        """One trial."""
+        place.restore()
+        self.begin(place)
+        drive: Drive | None = None
+        if self.drive is not None:
+            chosen = self.drive
+            drive = lambda running: chosen(place, running)  # noqa: E731 - mypy narrows no closure
+        return injector.run(command(place.repository, *self.arguments), fault, drive)
+
+    def problems(self, place: Place, ended: Ended, kind: str) -> Iterator[str]:
+        """What is wrong after a trial with a fault of this kind."""
+        said = f"{ended.out}\n{ended.err}"
+        for trace in _TRACES:
+            if trace in said:
+                yield f"{trace}: {said[-1500:]}"
+        if ended.code == HANGS:
+            yield f"hangs: {said[-500:]}"
+        elif kind != "kill" and ended.code not in _EXPECTED_CODES:
+            yield f"exit code {ended.code}: {said[-500:]}"
+        elif kind != "kill" and ended.code and "try: " not in said:
+            yield f"an error without a hint: {said[-500:]}"
+        yield from self.check(place, ended, kind)
+
+
+def check_answers(place: Place, ended: Ended, kind: str) -> Iterator[str]:
+    """What was published still answers, the next run is clean, and then all is as in an index of its own."""
+    for name, (snapshot, answer) in in_child(lambda: ask_all(place.repository, "never")).items():
+        if snapshot == "an error without a hint":
+            yield f"{name}: {snapshot}: {answer}"
+        elif snapshot != "error" and answer != place.expected[name].get(snapshot, answer):
+            yield f"{name}, published: {answer}"
+    yield from check_next_run(place, ("index", "--views", _NAMES))
+    yield from check_fresh(place)
+    left = [str(path.relative_to(place.root)) for path in place.root.rglob("*") if _is_partial(path)]
+    if kind not in ("kill", "crash"):
+        left += [path.name for path in (place.root / "tmp").iterdir()]
+    if left:
+        yield f"left behind: {left[:5]}"
+
+
+def check_published(place: Place, ended: Ended, kind: str) -> Iterator[str]:
+    """As `check_answers`, where something was published before: no question may lack an answer."""
+    for name, (snapshot, answer) in in_child(lambda: ask_all(place.repository, "never")).items():
+        if (
+            snapshot == "error"
+            and "not built yet" not in str(answer)
+            and "earlier snapshot" not in str(answer)
+        ):
+            yield f"{name}, lost: {answer}"
+    yield from check_answers(place, ended, kind)
+
+
+def check_next_run(place: Place, arguments: Sequence[str]) -> Iterator[str]:
+    code, said = plainly(place, *arguments)
+    if code:
+        yield f"the next run ends with {code}: {said[-1000:]}"
+    if "damaged" in said or "failed" in said:
+        yield f"the next run is not clean: {said[-1000:]}"
+
+
+def check_fresh(place: Place) -> Iterator[str]:
+    def look() -> tuple[dict[str, tuple[str, object]], list[str], dict[Any, list[str]]]:
+        answers = ask_all(place.repository)
+        with codenib.open(place.repository) as workspace:
+            views = workspace.status().views.items()
+            return (
+                answers,
+                [kind for kind, view in views if view.status is not Status.FRESH],
+                workspace.verify(),
+            )
+
+    try:
+        answers, not_fresh, differences = in_child(look)
+    except RuntimeError as error:
+        yield f"after the next run: {error}"
+        return
+    for name, (snapshot, answer) in answers.items():
+        if place.expected[name].get(snapshot) != answer:
+            yield f"{name}, after the next run: {snapshot} {answer}"
+    if not_fresh:
+        yield f"not fresh: {not_fresh}"
+    if any(differences.values()):
+        yield f"verify: {differences}"
+
+
+def _is_partial(path: Path) -> bool:
+    return path.name.startswith((".tmp-", ".partial-")) or path.name.endswith((".tmp", ".new", ".codenib"))
+
+
+def _nothing(place: Place) -> None:
+    place.edit(1)
+    place.learn()
+
+
+def _indexed(place: Place) -> None:
+    """The state of an earlier commit is indexed; the files went on."""
+    place.learn()
+    _index(place)
+    place.edit(1)
+    place.learn()
+
+
+def _index(place: Place) -> None:
+    code, said = plainly(place, "index", "--views", _NAMES)
+    assert code == 0, said
+
+
+def _worn(place: Place) -> None:
+    """Several snapshots, of which most go."""
+    for number in range(4):
+        place.edit(number)
+        _index(place)
+    place.learn()
+
+
+def _right_or_labelled(place: Place, ended: Ended, kind: str) -> Iterator[str]:
+    """A search's own answer is right for its snapshot, or it is an error."""
+    if ended.code == 0:
+        reply = json.loads(ended.out)
+        found = [[item["path"], item["start_line"]] for item in reply["items"]]
+        right = place.expected["words"][reply["snapshot"]["id"]]
+        assert isinstance(right, tuple)
+        if found != [[path, line] for path, line, *_ in right[0]]:
+            yield f"a wrong answer: {ended.out[:500]}"
+    yield from check_published(place, ended, kind)
+
+
+_SEARCH = ("search", "--route", "lexical", "--json", "where is a session saved")
+
+SCENARIOS = {
+    scenario.name: scenario
+    for scenario in (
+        Scenario("index", ("index", "--views", _NAMES), _nothing, check_answers),
+        Scenario("update", ("update",), _indexed, check_published),
+        Scenario("search", _SEARCH, _indexed, _right_or_labelled),
+        Scenario("gc", ("gc", "--keep", "1"), _worn, check_published),
+    )
+}
