@@ -17,6 +17,7 @@ from pathlib import Path
 
 from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
+from codenib.navigation.engines.origin import forget_origin, note_origin
 from codenib.snapshot import git
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.listing import is_plain
@@ -44,6 +45,7 @@ class Checkout:
         self._top = Path(tempfile.mkdtemp(prefix=f"checkout-{os.getpid()}-", dir=parent)).resolve()
         self.root = self._top / repository.root.name
         self.root.mkdir()
+        note_origin(self.root, repository.root)
         self._source = source
         self._repository = repository
         self._linked: bytes | None = None
@@ -81,6 +83,7 @@ class Checkout:
         return ignored == self._linked
 
     def close(self) -> None:
+        forget_origin(self.root)
         shutil.rmtree(self._top, ignore_errors=True)
 
     def _link_ignored(self, snapshot: SourceSnapshot, ignored: bytes) -> None:

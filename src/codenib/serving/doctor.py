@@ -13,9 +13,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
-from codenib.core.errors import DISTRIBUTION, REINSTALL_HINT, VERSION, CodenibError
+from codenib.core.errors import DISTRIBUTION, REINSTALL_HINT, VERSION, CodenibError, InputError
 from codenib.manifest.home import home, tools_folder
 from codenib.manifest.store import Store
+from codenib.navigation.engines.sandbox import VARIABLE, available_sandbox, setting
 from codenib.navigation.tools.locate import Toolbox
 from codenib.units.extract import extract
 from codenib.units.languages import LANGUAGES
@@ -44,7 +45,16 @@ class Check:
 
 def examine() -> list[Check]:
     """Look at everything that codenib stands on."""
-    checks: tuple[Callable[[], Check], ...] = (_python, _package, _git, _grammars, _store, _watches, _zoekt)
+    checks: tuple[Callable[[], Check], ...] = (
+        _python,
+        _package,
+        _git,
+        _grammars,
+        _store,
+        _watches,
+        _sandbox,
+        _zoekt,
+    )
     return [*(check() for check in checks), *_navigation()]
 
 
@@ -116,6 +126,22 @@ def _watches() -> Check:
             "sysctl fs.inotify.max_user_watches=524288",
         )  # fmt: skip
     return Check("watch", "ok", f"{count:,} inotify watches")
+
+
+def _sandbox() -> Check:
+    """What confines engines and servers on repositories that nobody trusted."""
+    try:
+        chosen, found = setting(), available_sandbox()
+    except InputError as error:
+        return Check("sandbox", "broken", error.message, error.hint)
+    if chosen == "off":
+        what = f"{VARIABLE}=off: engines of untrusted repositories run as you"
+        return Check("sandbox", "missing", what, f"unset {VARIABLE}")
+    if found.mechanism:
+        return Check("sandbox", "ok", f"{found.detail}: engines of untrusted repositories are confined")
+    what = f"engines of untrusted repositories run as you: {found.detail}"
+    hint = "install bubblewrap from your system's packages" if sys.platform == "linux" else ""
+    return Check("sandbox", "broken" if chosen == "required" else "missing", what, hint)
 
 
 def _zoekt() -> Check:

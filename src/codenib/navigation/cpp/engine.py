@@ -120,7 +120,7 @@ class CppEngine:
         texts = {path: self._deflated(path) for path in self._files}
         database = CompilationDatabase(self._root, work, trusted=self._trusted)
         steps = _Steps(len(database.commands) + 2 * len(self._files), self._note)
-        workers = ClangdWorkers(self._tool, self._root, work, steps)
+        workers = ClangdWorkers(self._tool, self._root, work, steps, trusted=self._trusted)
         index = BackgroundIndex(workers, database.commands)
         table = self._table(index)
         self._check(database, self._files, table)

@@ -1,4 +1,4 @@
-"""Process groups in; they are ended when this interpreter is gone, however it went.
+"""Process groups in; they are ended when this interpreter is gone, however it went, with their folders.
 
 A process that is killed (`kill -9`, out of memory) cannot end its engines, and an engine at work does not
 look at its input for minutes. So a small shell beside us holds the other end of a pipe: what is still on its
@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 # "+ GROUP" enters a group, "- GROUP" takes it off the list; the end of the input kills the rest.
 _SCRIPT = """
@@ -23,6 +25,7 @@ while read -r sign group; do
   list="$rest"
 done
 for each in $list; do kill -9 "-$each"; done
+rm -rf -- "$1"
 """
 _MEMORY_SHARE = 0.75  # of the machine's memory that one engine's data may take
 
@@ -34,6 +37,13 @@ class Guardian:
         self._lock = threading.Lock()
         self._shell: subprocess.Popen[bytes] | None = None
         self._owner = 0
+        self._folder = ""
+
+    def private_folder(self) -> Path:
+        """A new folder for one engine, which is gone at the latest when this process is."""
+        with self._lock:
+            self._running()
+            return Path(tempfile.mkdtemp(dir=self._folder or None)).resolve()
 
     def watch(self, group: int) -> None:
         """End this group when this process is gone; limit its memory."""
@@ -56,9 +66,10 @@ class Guardian:
     def _running(self) -> subprocess.Popen[bytes] | None:
         if self._shell is None or self._owner != os.getpid():
             self._owner = os.getpid()
+            self._folder = tempfile.mkdtemp(prefix="codenib-engines-")
             with suppress(OSError):  # no shell: children still end with every ordinary end of ours
                 self._shell = subprocess.Popen(
-                    ["/bin/sh", "-c", _SCRIPT],
+                    ["/bin/sh", "-c", _SCRIPT, "sh", self._folder],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.DEVNULL,
                     stderr=subprocess.DEVNULL,

@@ -7,12 +7,13 @@ with it: when its owner closes it, when nobody refers to it, and when this inter
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import threading
 import weakref
 from collections import deque
-from collections.abc import Callable, Mapping, MutableSequence
+from collections.abc import Callable, Mapping, MutableSequence, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,10 +21,12 @@ from typing import IO
 
 from codenib.core.errors import ProviderError
 from codenib.navigation.engines.guardian import GUARDIAN
+from codenib.navigation.engines.sandbox import PathPolicy, environment_of, sandbox
 
 _END_S = 2.0
 _TAIL_LINES = 12
 _LONGEST_LINE = 1 << 14
+_private: dict[int, Path] = {}  # the folders of confined processes
 _NO_REASON = "it stopped without a reason, perhaps out of memory"
 
 
@@ -32,7 +35,7 @@ class Program:
     """An outside program and how to start it.
 
     `name` stands in messages; `hint` is the command that helps when it cannot be started or fails;
-    `environment` is laid over our own.
+    `environment` is laid over our own. With a `policy` it runs in a sandbox, where there is one.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Program:
     hint: str
     folder: Path | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
+    policy: PathPolicy | None = None
 
 
 class ChildProcess:
@@ -125,20 +129,39 @@ class ChildProcess:
 
 def start(program: Program, errors: int) -> subprocess.Popen[bytes]:
     """Start a program in a process group of its own; `errors` says where its standard error goes."""
+    command, environment, private = _confined(program)
     try:
         process = subprocess.Popen(
-            program.command,
+            command,
             cwd=program.folder,
-            env={**os.environ, **program.environment},
+            env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
             start_new_session=True,
         )
     except OSError as error:
+        _remove(private)
         raise ProviderError(f"{program.name} cannot be started: {error}", hint=program.hint) from error
     GUARDIAN.watch(process.pid)
+    if private is not None:
+        _private[process.pid] = private
     return process
+
+
+def _confined(program: Program) -> tuple[Sequence[str], dict[str, str], Path | None]:
+    """Command, variables and private folder of a program: its own where nothing confines it."""
+    box = sandbox() if program.policy is not None else None
+    if program.policy is None or box is None or not box.mechanism:
+        return program.command, {**os.environ, **program.environment}, None
+    private = GUARDIAN.private_folder()
+    environment = environment_of(program.policy, program.environment, private)
+    return box.command(program.policy, program.command, private), environment, private
+
+
+def _remove(private: Path | None) -> None:
+    if private is not None:
+        shutil.rmtree(private, ignore_errors=True)
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
@@ -148,6 +171,7 @@ def end_group(process: subprocess.Popen[bytes]) -> None:
     GUARDIAN.release(process.pid)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_END_S)
+    _remove(_private.pop(process.pid, None))
 
 
 def _abandon(process: subprocess.Popen[bytes]) -> None:

@@ -13,7 +13,9 @@ from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program
 from codenib.navigation.engines.resident import ResidentEngine
 from codenib.navigation.engines.run import EngineRun, path_of
+from codenib.navigation.go.build_cache import build_cache
 from codenib.navigation.tools.locate import Toolbox
+from codenib.navigation.tools.policies import policy_of
 
 _TOOL = "go-facts"
 _INSTALL = "codenib tools install go"
@@ -51,10 +53,10 @@ class GoBackend:
     def produce(
         self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool
     ) -> Iterator[bytes]:
-        """The facts of each file. Nothing of the repository runs, so `trusted` makes no difference."""
+        """The facts of each file. Nothing of the repository runs; without trust, go is confined."""
         if not files:
             return
-        run = EngineRun(self._program(root), self.group, progress)
+        run = EngineRun(self._program(root, trusted=trusted), self.group, progress)
         count = 0
         for line in run.lines(files):
             count += 1
@@ -65,11 +67,15 @@ class GoBackend:
 
     def engine(self, root: Path, *, trusted: bool) -> GoEngine:
         """The engine, to stay."""
-        return GoEngine(self._program(root, "serve"))
+        return GoEngine(self._program(root, "serve", trusted=trusted))
 
-    def _program(self, root: Path, *more: str) -> Program:
+    def _program(self, root: Path, *more: str, trusted: bool) -> Program:
         command = (*self._tools.require(_TOOL).command, str(root), *more)
-        return Program("the Go engine", command, _INSTALL, root)
+        if trusted:
+            return Program("the Go engine", command, _INSTALL, root)
+        cache = build_cache(root, self._tools.root)
+        policy = policy_of(self.group, root, command, write=(cache,))
+        return Program("the Go engine", command, _INSTALL, root, {"GOCACHE": str(cache)}, policy=policy)
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """What is compiled beside Go decides what the build consists of."""

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
-import sys
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -19,6 +17,7 @@ from codenib.navigation.engines.run import EngineRun, fill_unread
 from codenib.navigation.engines.scripts import script_command, script_version
 from codenib.navigation.python.surface import PythonSurfaceRules
 from codenib.navigation.tools.locate import Toolbox
+from codenib.navigation.tools.policies import policy_of, python_interpreter
 
 _ENGINE = Path(__file__).parent / "engine"
 _INSTALL = "codenib tools install python"
@@ -76,10 +75,11 @@ class PythonBackend:
     def _program(self, script: str, root: Path, *, trusted: bool) -> Program:
         tool, node = self._tools.require("basedpyright"), self._tools.require("node")
         command = script_command(node.command, _FLAGS, _ENGINE / script, tool.folder, root)
-        if not trusted:
-            # Else the engine starts the interpreter of a virtual environment that may be committed.
-            command += (shutil.which("python3") or sys.executable,)
-        return Program("the Python engine", command, _INSTALL)
+        if trusted:
+            return Program("the Python engine", command, _INSTALL)
+        policy = policy_of(self.group, root, command, read=(tool.folder,))
+        # Else the engine starts the interpreter of a virtual environment that may be committed.
+        return Program("the Python engine", (*command, python_interpreter()), _INSTALL, policy=policy)
 
 
 class PythonEngine(ResidentEngine):

@@ -20,6 +20,7 @@ from codenib.navigation.rust.setup import (
     settings,
 )
 from codenib.navigation.tools.locate import Toolbox
+from codenib.navigation.tools.policies import policy_of
 
 #: The crates of rust-analyzer that the engine is built from; the live server is built from the same.
 ENGINE_VERSION = "0.0.331"
@@ -83,7 +84,8 @@ class RustBackend:
         options = json.dumps(settings(root, trusted=trusted))
         command = (*self._tools.require(_TOOL).command, str(root), options, *more)
         added = environment(self._tools.root / "cargo-target", trusted=trusted)
-        return Program("the Rust engine", command, _INSTALL, root, added)
+        policy = None if trusted else policy_of(self.group, root, command)
+        return Program("the Rust engine", command, _INSTALL, root, added, policy=policy)
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Settings decide what is built."""

@@ -18,6 +18,7 @@ from codenib.navigation.engines.programs import run_program
 from codenib.navigation.scip.facts import lower
 from codenib.navigation.scip.wire import read_index
 from codenib.navigation.tools.locate import ExternalTool, Toolbox
+from codenib.navigation.tools.policies import policy_of
 
 _HEAP_MB = 8192  # scip-python needs 4.2 GB for Django; Node's own limit is lower
 _SCRIPT_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
@@ -46,7 +47,9 @@ class _Indexer(ABC):
         progress(stage, 0, len(files))
         with tempfile.TemporaryDirectory(prefix="codenib-scip-") as folder:
             out = Path(folder) / "index.scip"
-            self._run(tool, self.arguments(root, files, Path(folder), out), root)
+            self._run(
+                tool, self.arguments(root, files, Path(folder), out), root, None if trusted else Path(folder)
+            )
             if not out.is_file():
                 raise ProviderError(f"{self.tool} wrote no index of {len(files)} files")
             try:
@@ -61,10 +64,15 @@ class _Indexer(ABC):
     def arguments(self, root: Path, files: Sequence[str], folder: Path, out: Path) -> list[str]:
         """What follows the program's name; `folder` is for passing files."""
 
-    def _run(self, tool: ExternalTool, arguments: Sequence[str], root: Path) -> None:
+    def _run(self, tool: ExternalTool, arguments: Sequence[str], root: Path, confined: Path | None) -> None:
+        """Run the indexer; without trust it writes into the folder `confined` alone."""
         node, *rest = tool.command
         command = [node, f"--max-old-space-size={_HEAP_MB}", *rest, *arguments]
-        result = run_program(Program(self.tool, tuple(command), f"codenib tools install {self.tool}", root))
+        policy = None
+        if confined is not None:
+            policy = policy_of(self.group, root, command, read=(tool.folder,), write=(confined.resolve(),))
+        install = f"codenib tools install {self.tool}"
+        result = run_program(Program(self.tool, tuple(command), install, root, policy=policy))
         if result.code:
             raise ProviderError(f"{self.tool} {tool.version} ended with {result.code}{result.tail}")
 

@@ -22,6 +22,7 @@ from codenib.navigation.engines.resident import ResidentEngine
 from codenib.navigation.engines.run import EngineRun, empty_line, fill_unread, path_of
 from codenib.navigation.engines.scripts import script_command, script_version
 from codenib.navigation.tools.locate import Toolbox
+from codenib.navigation.tools.policies import policy_of
 from codenib.navigation.typescript.config import configures
 
 _ENGINE = Path(__file__).parent / "engine"
@@ -56,24 +57,25 @@ class TypeScriptBackend:
     def produce(
         self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool
     ) -> Iterator[bytes]:
-        """The facts of each file. Nothing of the repository runs, so trust changes nothing."""
-        program = self._program("main.js", root)
+        """The facts of each file. Nothing of the repository runs; the sandbox is for what we do not know."""
+        program = self._program("main.js", root, trusted=trusted)
         read = [name for name in files if _is_read(name)]
         lines = EngineRun(program, self.group, progress).lines(read) if read else iter(())
         yield from fill_unread(files, _is_read, lines, program)
 
     def engine(self, root: Path, *, trusted: bool) -> TypeScriptEngine:
         """The engine, to stay."""
-        return TypeScriptEngine(self._program("serve.js", root))
+        return TypeScriptEngine(self._program("serve.js", root, trusted=trusted))
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Projects and packages are JSON files, and so are some modules."""
         return configures(root, path, before, after)
 
-    def _program(self, script: str, root: Path) -> Program:
+    def _program(self, script: str, root: Path, *, trusted: bool) -> Program:
         tool, node = self._tools.require("typescript"), self._tools.require("node")
         command = script_command(node.command, _FLAGS, _ENGINE / script, tool.folder, root)
-        return Program("the TypeScript engine", command, _INSTALL)
+        policy = None if trusted else policy_of(self.group, root, command, read=(tool.folder,))
+        return Program("the TypeScript engine", command, _INSTALL, policy=policy)
 
 
 class TypeScriptEngine(ResidentEngine):

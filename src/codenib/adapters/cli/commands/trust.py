@@ -20,7 +20,8 @@ from codenib.serving.installation import end_trust, trust_records
 def trust(repository: str, revoke: bool, json_output: bool) -> None:
     """List the repositories whose build scripts and macros engines may run; `index --trust` adds one.
 
-    Trust belongs to a repository, not to its path: it ends when another one is put there.
+    Trust belongs to a repository, not to its path: it ends when another one is put there. Engines of a
+    trusted repository run as you do, with network and all your files; those of others run in a sandbox.
     """
     started = time.perf_counter()
     if revoke:
@@ -36,5 +37,7 @@ def trust(repository: str, revoke: bool, json_output: bool) -> None:
         origin = f", cloned from {item.origin}" if item.origin else ""
         commit = item.commit[:12] or "no commit"
         click.echo(f"{item.root}  since {item.since:%Y-%m-%d %H:%M} UTC, at {commit}{origin}")
-    if not items:
+    if items:
+        say("their engines run as you do, without a sandbox")
+    else:
         say("no repository is trusted")

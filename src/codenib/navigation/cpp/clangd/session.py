@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 import time
 from collections.abc import Mapping, Sequence
@@ -16,6 +15,7 @@ from codenib.core.errors import ProviderError
 from codenib.navigation.engines.priority import hurry
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.rpc import Connection, ServerListener
+from codenib.navigation.engines.sandbox import PathPolicy
 
 # A header's first parse can take most of a minute on a loaded machine; ten minutes without a word is a hang.
 _SILENCE_S = 600.0
@@ -44,7 +44,7 @@ def uri_to_path(uri: str) -> str:
 class ClangdSession(ServerListener):
     """One clangd process. Columns are UTF-16 units on both sides, as its index has them."""
 
-    def __init__(self, command: Sequence[str], root: Path) -> None:
+    def __init__(self, command: Sequence[str], root: Path, policy: PathPolicy | None = None) -> None:
         self._root = root
         self._wakeups = 0
         self._news = threading.Condition()
@@ -52,9 +52,9 @@ class ClangdSession(ServerListener):
         self._index_rounds = 0
         #: How many requests were sent.
         self.requests = 0
-        program = Program("clangd", tuple(command), "codenib tools install cpp", root)
+        program = Program("clangd", tuple(command), "codenib tools install cpp", root, policy=policy)
         self._connection = Connection(program, self)
-        start = {"processId": os.getpid(), "rootUri": path_to_uri(str(root)), "capabilities": _CAPABILITIES}
+        start = {"processId": None, "rootUri": path_to_uri(str(root)), "capabilities": _CAPABILITIES}
         answer = self.ask_all([("initialize", start)])[0]
         legend = answer["capabilities"]["semanticTokensProvider"]["legend"]
         #: What the numbers in answers to semanticTokens mean.

@@ -18,6 +18,7 @@ from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand
 from codenib.navigation.cpp.tokens import Token
 from codenib.navigation.tools.locate import ExternalTool
+from codenib.navigation.tools.policies import policy_of
 
 _OPTIONS = (
     "--background-index",
@@ -45,11 +46,14 @@ Answer = tuple[Definitions, tuple[str, ...]]
 class ClangdWorkers:
     """Clangd processes over one checkout. `work` has the compilation database and gets the index."""
 
-    def __init__(self, tool: ExternalTool, root: Path, work: Path, done: Callable[[], None]) -> None:
+    def __init__(
+        self, tool: ExternalTool, root: Path, work: Path, done: Callable[[], None], *, trusted: bool
+    ) -> None:
         self._tool = tool
         self._root = root
         self._work = work
         self._done = done
+        self._policy = None if trusted else policy_of("cpp", root, tool.command, write=(work,))
         self._lock = threading.Lock()
         self._started = 0
         self.shards = work / _SHARDS
@@ -140,7 +144,7 @@ class ClangdWorkers:
 
     def _session(self, database: Path, *more: str) -> ClangdSession:
         command = (*self._tool.command, *_OPTIONS, f"--compile-commands-dir={database}", *more)
-        return ClangdSession(command, self._root)
+        return ClangdSession(command, self._root, self._policy)
 
     def _step(self) -> None:
         with self._lock:
