@@ -136,8 +136,7 @@ class WireFacts(msgspec.Struct, forbid_unknown_fields=True):
     """One line of a backend. Lines and columns are 0-based, ends exclusive, columns in units of `encoding`.
 
     A target is a declaration `[path, line, column]`, a file `[path]`, or anything outside the repository by a
-    stable name. `[path, line, column, scope]` is a key of its own for each scope, for occurrences of the
-    declaration that only some questions find. `occurrences` has the columns of one after another.
+    stable name. `occurrences` has the columns of one after another.
     """
 
     path: str

@@ -221,14 +221,6 @@ class SurfaceEngine(Engine, Protocol):
         """
         ...
 
-    def imports(self, paths: Sequence[str]) -> Mapping[str, list[str]]:
-        """What each file imports, where the project's configuration excludes files; else nothing."""
-        ...
-
-    def imported_exclusions(self) -> frozenset[str]:
-        """Of the files that the project's configuration excludes, those that it imports all the same."""
-        ...
-
 
 class SurfaceRules(Protocol):
     """What one language says about names in source text, for engines whose surfaces are compared."""

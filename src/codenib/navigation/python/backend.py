@@ -114,15 +114,6 @@ class PythonEngine(ResidentEngine):
         rows = (json.loads(line) for line in self._ask(request))
         return {row["file"]: row["surface"] for row in rows}
 
-    def imports(self, paths: Sequence[str]) -> dict[str, list[str]]:
-        """What each imports, where the project's configuration excludes files; else nothing."""
-        rows = (json.loads(line) for line in self._ask({"imports": list(paths)}))
-        return {row["file"]: row["imports"] for row in rows}
-
-    def imported_exclusions(self) -> frozenset[str]:
-        """Of the files that the project's configuration excludes, those that it imports all the same."""
-        return frozenset(path for line in self._ask({"apart": True}) for path in json.loads(line)["apart"])
-
 
 def _is_read(path: str) -> bool:
     return path.endswith(_READ)

@@ -21,7 +21,7 @@ function answer(definitions, keys, asks) {
 }
 
 test("rows are sorted by place and share their lists", () => {
-  const encoder = new FactEncoder("a.py", positionAt, undefined);
+  const encoder = new FactEncoder("a.py", positionAt, "project");
   encoder.add({ start: 12, length: 3 }, 4, answer([DECLARED], [DECLARED], [DECLARED]));
   encoder.add({ start: 4, length: 3 }, 1, answer([DECLARED], [DECLARED], [DECLARED]));
   const facts = JSON.parse(encoder.encode([], []));
@@ -31,38 +31,16 @@ test("rows are sorted by place and share their lists", () => {
 });
 
 test("a name that asks for nothing is told from one that asks for its keys", () => {
-  const encoder = new FactEncoder("a.py", positionAt, undefined);
+  const encoder = new FactEncoder("a.py", positionAt, "project");
   encoder.add({ start: 4, length: 3 }, 64, answer([], [OTHER], []));
   const facts = JSON.parse(encoder.encode([], []));
   assert.deepEqual(facts.lists, [[], [0]]);
   assert.deepEqual(facts.occurrences.slice(5), [-1, 1, 0]);
 });
 
-test("keys of an excluded file are scoped to it, but for the declaration itself", () => {
-  const encoder = new FactEncoder("a.py", positionAt, "itself");
-  encoder.add({ start: 4, length: 3 }, 1, answer([], [DECLARED, OTHER], [DECLARED]));
-  const facts = JSON.parse(encoder.encode([], []));
-  assert.deepEqual(
-    new Set(facts.targets.map((/** @type {unknown} */ one) => JSON.stringify(one))),
-    new Set([DECLARED, JSON.stringify(["a.py", 0, 4, "a.py only"]), JSON.stringify(`a.py only ${OTHER}`)]),
-  );
-});
-
-test("a loose name is listed only for searches that start in its file", () => {
-  const encoder = new FactEncoder("b.py", positionAt, undefined);
-  encoder.add({ start: 4, length: 3 }, 8, answer([], [DECLARED], []), true);
-  encoder.add({ start: 14, length: 3 }, 0, answer([], [DECLARED], [DECLARED]));
-  const facts = JSON.parse(encoder.encode([], []));
-  const [loose, plain] = [facts.occurrences.slice(0, 8), facts.occurrences.slice(8)];
-  const names = (/** @type {number} */ list) =>
-    facts.lists[list].map((/** @type {number} */ one) => facts.targets[one]);
-  assert.deepEqual(names(loose[6]), [["a.py", 0, 4, "b.py only"]]);
-  assert.equal(names(plain[7]).length, 2);
-});
-
 test("relations name their ends by number", () => {
   const facts = JSON.parse(
-    new FactEncoder("a.py", positionAt, undefined).encode([], [["inherit", DECLARED, OTHER]]),
+    new FactEncoder("a.py", positionAt, "project").encode([], [["inherit", DECLARED, OTHER]]),
   );
   assert.deepEqual(facts.relations, [["inherit", 0, 1]]);
 });
@@ -77,5 +55,6 @@ test("of a file that cannot be read there are no facts", () => {
     lists: [],
     occurrences: [],
     relations: [],
+    scope: "unresolved",
   });
 });

@@ -140,7 +140,7 @@ export interface Program {
   getSourceFileInfo(uri: Uri): SourceFileInfo | undefined;
   getSourceMapper(uri: Uri, cancellation: object): SourceMapper;
   markFilesDirty(uris: Uri[], evenIfContentsAreSame: boolean): void;
-  setFileOpened(uri: Uri, version: number, text: string): void;
+  addTrackedFiles(uris: Uri[]): void;
 }
 
 /** What analyzer/analyzerNodeInfo tells of bound parse nodes. */

@@ -4,9 +4,8 @@
 /** @import { Position, Span } from "./basedpyright" */
 
 /**
- * Who lists the occurrences of a file that the configuration excludes: reference searches that start in this file
- * ("itself"), or also those that start in another such file ("together").
- * @typedef {"itself" | "together" | undefined} Visibility
+ * Whether a configuration includes a file; of an unresolved one nothing could be read.
+ * @typedef {"project" | "loose" | "unresolved"} Scope
  */
 /**
  * What a name leads to: targets as JSON texts.
@@ -16,45 +15,36 @@
  * @property {Set<string>} asks what a reference search that starts there looks for
  */
 /** @typedef {[kind: string, source: string, target: string]} Relation */
-/** @typedef {Answer & { place: number[], isScoped: boolean }} Row */
-
-// Stands before keys in files that are searched together, and only when a search starts in one of them.
-const TOGETHER = "imported only";
+/** @typedef {Answer & { place: number[] }} Row */
 
 class FactEncoder {
   /**
    * @param {string} file
    * @param {(offset: number) => Position} positionAt
-   * @param {Visibility} visibility
+   * @param {Scope} scope
    */
-  constructor(file, positionAt, visibility) {
+  constructor(file, positionAt, scope) {
     this.file = file;
     this.positionAt = positionAt;
-    this.visibility = visibility;
-    this.scope = visibility === "together" ? TOGETHER : `${file} only`;
+    this.scope = scope;
     /** @type {Map<string, number>} */
     this.targets = new Map();
     /** @type {Map<string, number>} */
     this.lists = new Map();
     /** @type {Row[]} */
     this.rows = [];
-    /** @type {Set<string>} */
-    this.scopedKeys = new Set();
   }
 
   /**
    * @param {Span} span
    * @param {number} roles
    * @param {Answer} answer
-   * @param {boolean} isLoose the server lists this occurrence only for searches that start in this file
    */
-  add(span, roles, { definitions, keys, asks }, isLoose = false) {
+  add(span, roles, { definitions, keys, asks }) {
     const start = this.positionAt(span.start);
     const end = this.positionAt(span.start + span.length);
     const place = [start.line, start.character, end.line, end.character, roles];
-    const isScoped = !!this.visibility || isLoose;
-    if (isScoped) for (const key of keys) this.scopedKeys.add(key);
-    this.rows.push({ place, definitions, keys, asks, isScoped });
+    this.rows.push({ place, definitions, keys, asks });
   }
 
   /**
@@ -69,7 +59,7 @@ class FactEncoder {
     return (
       `{"path":${JSON.stringify(this.file)},"encoding":"utf-16","nodes":${JSON.stringify(nodes)},` +
       `"targets":[${[...this.targets.keys()].join(",")}],"lists":[${lists.join(",")}],` +
-      `"occurrences":[${rows.join(",")}],"relations":[${related.join(",")}]}\n`
+      `"occurrences":[${rows.join(",")}],"relations":[${related.join(",")}],"scope":"${this.scope}"}\n`
     );
   }
 
@@ -79,31 +69,9 @@ class FactEncoder {
   }
 
   /** @param {Row} row */
-  row({ place, definitions, keys, asks, isScoped }) {
-    const listed = isScoped ? this.scopedOf(keys, place) : keys;
-    const wanted = this.widen(asks);
-    const asked = isSameSet(listed, wanted) ? -1 : this.list(wanted, true);
-    return `${place.join(",")},${this.list(definitions)},${this.list(listed)},${asked}`;
-  }
-
-  /**
-   * A declaration is listed wherever the search starts, even when the rest of its file is not searched.
-   * @param {Set<string>} keys
-   * @param {number[]} place
-   */
-  scopedOf(keys, [line, column]) {
-    const scopedKeys = new Set([...keys].map((key) => scoped(this.scope, key)));
-    const itself = JSON.stringify([this.file, line, column]);
-    return keys.has(itself) ? scopedKeys.add(itself) : scopedKeys;
-  }
-
-  /** @param {Set<string>} asks */
-  widen(asks) {
-    const wanted = new Set(asks);
-    for (const key of asks) {
-      if (this.visibility || this.scopedKeys.has(key)) wanted.add(scoped(this.scope, key));
-    }
-    return wanted;
+  row({ place, definitions, keys, asks }) {
+    const asked = isSameSet(keys, asks) ? -1 : this.list(asks, true);
+    return `${place.join(",")},${this.list(definitions)},${this.list(keys)},${asked}`;
   }
 
   /**
@@ -122,18 +90,7 @@ class FactEncoder {
  * @param {string} file
  */
 function encodeNothing(file) {
-  return new FactEncoder(file, () => ({ line: 0, character: 0 }), undefined).encode([], []);
-}
-
-/**
- * A declaration keeps its place beside the scope: the product names both without lines.
- * @param {string} scope
- * @param {string} key
- */
-function scoped(scope, key) {
-  const target = JSON.parse(key);
-  const isDeclaration = Array.isArray(target) && target.length === 3;
-  return JSON.stringify(isDeclaration ? [...target, scope] : `${scope} ${key}`);
+  return new FactEncoder(file, () => ({ line: 0, character: 0 }), "unresolved").encode([], []);
 }
 
 /**

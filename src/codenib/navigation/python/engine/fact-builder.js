@@ -2,8 +2,7 @@
 // Files of an opened project in, the line of facts of each out.
 
 /** @import { Declaration, NodeInfo, ParseNode, Position, Project, Span } from "./basedpyright" */
-/** @import { Answer, Visibility } from "./encoder" */
-/** @import { ExcludedFiles } from "./excluded" */
+/** @import { Answer } from "./encoder" */
 /** @import { ProgramStates } from "./program-states" */
 /** @import { Resolver, Resolution } from "./resolver" */
 /** @import { Tree } from "./walker" */
@@ -28,15 +27,15 @@ class FactBuilder {
   /**
    * @param {Project} project
    * @param {Resolver} resolver
-   * @param {ExcludedFiles} excludedFiles
+   * @param {Set<string>} loose the files that no configuration includes
    * @param {ProgramStates} [states] of a resident engine
    */
-  constructor(project, resolver, excludedFiles, states) {
+  constructor(project, resolver, loose, states) {
     const { inner } = project;
     this.project = project;
     this.program = project.program;
     this.resolver = resolver;
-    this.excludedFiles = excludedFiles;
+    this.loose = loose;
     this.states = states;
     this.walker = new Walker(inner);
     this.inheritance = new Inheritance(project, resolver);
@@ -60,17 +59,17 @@ class FactBuilder {
     const { root, tree, positionAt } = this.read(file);
     const table = new DeclarationTable(this.walker.types, positionAt);
     const nodes = table.build(tree.declarations);
-    const encoder = new FactEncoder(file, positionAt, this.visibilityOf(file));
+    const encoder = new FactEncoder(file, positionAt, this.loose.has(file) ? "loose" : "project");
     /** @type {IsWanted} */
     const isWanted = (offset) => !ranges || isWithin(ranges, positionAt(offset).line);
     /** @type {Set<number>} */
     const added = new Set();
-    for (const [node, roles, isLoose] of tree.names) {
-      if (added.has(node.start) || node.length === 0 || !(isLoose || isWanted(node.start))) continue;
+    for (const [node, roles] of tree.names) {
+      if (added.has(node.start) || node.length === 0 || !isWanted(node.start)) continue;
       added.add(node.start);
       const answer = this.resolve(node);
       const declares = table.nameStarts.has(node.start) ? ROLE.declaration : 0;
-      encoder.add(node, roles | declares | (answer.isExact ? 0 : ROLE.inexact), answer, isLoose);
+      encoder.add(node, roles | declares | (answer.isExact ? 0 : ROLE.inexact), answer);
     }
     this.addStrings(tree, root, encoder, isWanted);
     return encoder.encode(nodes, this.attempt(() => this.inheritance.relations(tree.classes)) ?? []);
@@ -141,17 +140,6 @@ class FactBuilder {
     if (this.failures > MAX_FAILURES * this.names) {
       throw new EngineError(`the engine failed at ${this.failures} of ${this.names} names`);
     }
-  }
-
-  /**
-   * @param {string} file
-   * @returns {Visibility}
-   */
-  visibilityOf(file) {
-    const { excludedFiles } = this;
-    if (excludedFiles.excluded.has(file)) return excludedFiles.imported().has(file) ? "together" : "itself";
-    if (excludedFiles.excluded.size > 0) excludedFiles.importsOf(file); // while it is parsed
-    return undefined;
   }
 
   /**

@@ -3,8 +3,8 @@
 
 /** @import { Project } from "./basedpyright" */
 
-const { ExcludedFiles, openExcluded } = require("./excluded");
 const { FactBuilder } = require("./fact-builder");
+const { addLoose } = require("./project");
 const { ProgramStates } = require("./program-states");
 const { Resolver } = require("./resolver");
 const { Surface } = require("./surface");
@@ -22,7 +22,8 @@ class LoadedProject {
     this.states = new ProgramStates(project);
     /** @type {Readers | undefined} */
     this.previous = undefined;
-    this.current = this.readersOf(files, new Map(), files);
+    this.loose = addLoose(project, files);
+    this.current = this.readersOf(files);
   }
 
   /**
@@ -41,24 +42,16 @@ class LoadedProject {
     }
     this.states.goForward(uris);
     this.previous = this.current;
-    const imports = new Map(this.previous.excludedFiles.imports);
-    for (const file of changed) imports.delete(file);
-    this.current = this.readersOf(files, imports, changed);
+    this.current = this.readersOf(files);
     return true;
   }
 
-  /**
-   * @param {string[]} files
-   * @param {Map<string, string[]>} imports those of files that did not change
-   * @param {string[]} changed
-   */
-  readersOf(files, imports, changed) {
+  /** @param {string[]} files */
+  readersOf(files) {
     const { project } = this;
-    const excluded = openExcluded(project, files, new Set(changed));
     const resolver = new Resolver(project, new Set(files));
-    const excludedFiles = new ExcludedFiles(project, resolver.targets, files, excluded, imports);
-    const builder = new FactBuilder(project, resolver, excludedFiles, this.states);
-    return { builder, excludedFiles, surface: new Surface(project, resolver) };
+    const builder = new FactBuilder(project, resolver, this.loose, this.states);
+    return { builder, surface: new Surface(project, resolver) };
   }
 
   /**

@@ -84,6 +84,18 @@ function silence(options) {
 }
 
 /**
+ * The files that the configuration leaves out become files of the program too: tests, scripts and examples use the
+ * project, whatever its configuration includes. Gives these files.
+ * @param {Project} project
+ * @param {string[]} files
+ */
+function addLoose({ program, uriOf }, files) {
+  const loose = files.filter((file) => !program.getSourceFileInfo(uriOf(file))?.isTracked);
+  program.addTrackedFiles(loose.map(uriOf));
+  return new Set(loose);
+}
+
+/**
  * Whether there is something to read: git lists links that lead nowhere too.
  * @param {string} root
  * @param {string} file
@@ -92,4 +104,4 @@ function isReadable(root, file) {
   return fs.statSync(path.join(root, file), { throwIfNoEntry: false })?.isFile() ?? false;
 }
 
-module.exports = { isReadable, openProject };
+module.exports = { addLoose, isReadable, openProject };

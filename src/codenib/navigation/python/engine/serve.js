@@ -5,8 +5,6 @@
 //   {"nodes": PATHS}                        the declarations of each
 //   {"surfaces": PATHS, "touched": NAMES, "entries": CHAINS, "held": NAMES}
 //                                           what others see of each; of a file in CHAINS only these
-//   {"imports": PATHS}                      what each imports, where the configuration leaves files out; else nothing
-//   {"apart": true}                         of the files that the configuration leaves out, those that are imported
 // After each answer comes {"end": COUNT}; {"error": REASON} when it failed.
 
 /** @import { Project } from "./basedpyright" */
@@ -41,8 +39,6 @@ class Service {
    */
   handle(request) {
     if (request.sync) return this.sync(request.sync, request.changed);
-    if (request.apart) return this.apart();
-    if (request.imports) return this.imports(request.imports);
     if (request.nodes) return this.nodes(request.nodes);
     if (request.lines) return this.lines(request.lines, request.within ?? {});
     return this.surfaces(request);
@@ -83,23 +79,6 @@ class Service {
     this.spare = undefined;
   }
 
-  apart() {
-    const { excludedFiles } = this.project.current;
-    writeLine({ apart: excludedFiles.excluded.size > 0 ? [...excludedFiles.imported()].sort() : [] });
-    return 1;
-  }
-
-  /** @param {string[]} paths */
-  imports(paths) {
-    const { current, files } = this.project;
-    const { excludedFiles } = current;
-    for (const file of paths) {
-      const isKnown = excludedFiles.excluded.size > 0 && files.has(file);
-      writeLine({ file, imports: isKnown ? excludedFiles.importsOf(file) : [] });
-    }
-    return paths.length;
-  }
-
   /** @param {string[]} paths */
   nodes(paths) {
     const { builder } = this.project.current;
@@ -113,15 +92,11 @@ class Service {
    */
   lines(paths, within) {
     const { current, files } = this.project;
-    const { builder, excludedFiles } = current;
-    const isExcluded = (/** @type {string} */ file) => excludedFiles.excluded.has(file);
-    /** @type {Map<string, string>} */
-    const lines = new Map();
-    for (const file of [...paths.filter((one) => !isExcluded(one)), ...paths.filter(isExcluded)]) {
-      lines.set(file, files.has(file) ? builder.factsOf(file, within[file]) : encodeNothing(file));
+    const { builder } = current;
+    for (const file of paths) {
+      writeText(files.has(file) ? builder.factsOf(file, within[file]) : encodeNothing(file));
       builder.limitMemory();
     }
-    for (const file of paths) writeText(/** @type {string} */ (lines.get(file)));
     builder.checkFailures();
     return paths.length;
   }

@@ -5,7 +5,7 @@
 /** @import { Evaluator, NodeInfo, NodeTypes, ParseNode, InnerModules, Symbol, SymbolTable } from "./basedpyright" */
 /** @import { ScopedDeclaration } from "./declarations" */
 /** @import { Resolver } from "./resolver" */
-/** @typedef {[node: ParseNode, roles: number, isLoose: boolean]} NameToken */
+/** @typedef {[node: ParseNode, roles: number]} NameToken */
 /**
  * @typedef {object} Tree
  * @property {NameToken[]} names
@@ -43,7 +43,6 @@ class Walker {
     this.strings = new Set();
     /** @type {Tree} */
     this.tree = { names: [], declarations: [], classes: [], exported: [] };
-    this.isLoose = false;
   }
 
   /**
@@ -56,7 +55,6 @@ class Walker {
     this.reader = resolver.reader;
     this.evaluate = (ask) => attempt(() => ask(resolver.evaluator));
     this.strings = new Set();
-    this.isLoose = false;
     this.tree = { names: [], declarations: [], classes: [], exported: [] };
     this.visit(root, 0);
     this.tree.exported = this.info.getDunderAllInfo(root, this.reader)?.stringNodes ?? [];
@@ -80,12 +78,12 @@ class Walker {
   visit(node, roles) {
     const t = this.types;
     if (node.nodeType === t.Name) {
-      this.tree.names.push([node, roles | this.roleOf(node), this.isLoose]);
+      this.tree.names.push([node, roles | this.roleOf(node)]);
       return;
     }
     const annotation = node.nodeType === t.StringList ? this.annotationOf(node) : undefined;
     if (annotation && !this.parsedAnnotation(node)) {
-      this.visitLoose(node, annotation, roles);
+      this.visit(annotation, roles | ROLE.type); // a string that only evaluation shows to be a type
       return;
     }
     if (this.scoped.has(node.nodeType)) {
@@ -107,17 +105,13 @@ class Walker {
   }
 
   /**
-   * A string that only evaluation shows to be a type. The server knows it when another file needed it, which those
-   * in functions seldom are; by this rule a file's facts do not depend on which files were asked before.
-   * @param {ParseNode} node
-   * @param {ParseNode} annotation
-   * @param {number} roles
+   * @param {ParseNode} call
+   * @returns {string}
    */
-  visitLoose(node, annotation, roles) {
-    const before = this.isLoose;
-    this.isLoose ||= this.isInFunction(node);
-    this.visit(annotation, roles | ROLE.type);
-    this.isLoose = before;
+  calleeOf(call) {
+    const t = this.types;
+    const callee = call.d.leftExpr.nodeType === t.MemberAccess ? call.d.leftExpr.d.member : call.d.leftExpr;
+    return callee.nodeType === t.Name ? callee.d.value : "";
   }
 
   /** @param {ParseNode} node */
@@ -128,16 +122,6 @@ class Walker {
       up = up.parent;
     }
     return !!up;
-  }
-
-  /**
-   * @param {ParseNode} call
-   * @returns {string}
-   */
-  calleeOf(call) {
-    const t = this.types;
-    const callee = call.d.leftExpr.nodeType === t.MemberAccess ? call.d.leftExpr.d.member : call.d.leftExpr;
-    return callee.nodeType === t.Name ? callee.d.value : "";
   }
 
   /**

@@ -81,8 +81,8 @@ class Binder:
 
     def _note_unlisted(self, target: str | list[str | int]) -> None:
         """Note a declaration that its own file did not list."""
-        if isinstance(target, list) and len(target) >= 3:
-            path, line, column, *_ = target
+        if isinstance(target, list) and len(target) == 3:
+            path, line, column = target
             place = (int(line), int(column))
             if path in self._wires and place not in self._places[str(path)]:
                 self._missing.setdefault(str(path), set()).add(place)
@@ -135,17 +135,16 @@ class Binder:
         path = str(target[0])
         if len(target) == 1:
             return OWN_FILE if path == own else f"{path}#"
-        _, line, column, *scope = target
+        _, line, column = target
         index = self._node_at(path, (int(line), int(column)))
         if index is None:
             if path in self._known:
                 self.unlisted.add(path)
             return f"{OUTSIDE}{path}"
-        if path == own and not scope:
+        if path == own:
             return index
         known = self._identities.get(path)
-        name = known[index] if known is not None else self._known[path].identities[index]
-        return f"{OUTSIDE}{scope[0]} {name}" if scope else name
+        return known[index] if known is not None else self._known[path].identities[index]
 
     def _node_at(self, path: str, place: tuple[int, int]) -> int | None:
         if path not in self._places and path in self._known:

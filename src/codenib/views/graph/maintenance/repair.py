@@ -22,7 +22,6 @@ from codenib.views.graph.maintenance.text_edit import TextEdit, ranges
 # Below this share of a file's lines that can stay, asking for the whole file costs the same.
 _LEAST = 0.3
 _FEW_LINES = 80
-_SCOPED = " only "  # in a scoped key, as engines write it
 
 #: Where an occurrence stands, with its roles; and the contents of its lists.
 _Row = tuple[list[int], list[tuple[Target, ...] | None]]
@@ -66,7 +65,6 @@ def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts
     ]
     places = {tuple(place) for place, _ in asked}
     moved = [row for row in _moved(old, part, repair) if tuple(row[0]) not in places]
-    _check_scoped(old, part, moved)
     lists: dict[tuple[Target, ...], int] = {}
     targets: dict[Target, int] = {target: at for at, target in enumerate(part.targets)}
     found = []
@@ -84,32 +82,6 @@ def repaired(old: FileFacts, part: FileFacts, repair: Repair) -> tuple[FileFacts
         occurrences=np.array(found, OCCURRENCE),
     )
     return canonical(whole), len(moved)
-
-
-def _check_scoped(old: FileFacts, part: FileFacts, moved: Sequence[_Row]) -> None:
-    """Decline where an occurrence that stays may have other references than before.
-
-    A scoped key is found only by questions that start in certain files. Where all keys of the file are
-    scoped, each occurrence speaks for itself. Else the scoped ones must be the same before and after, and
-    none may be on a line that stays: other occurrences of the file are found through them too.
-    """
-    if _all_scoped(old) and _all_scoped(part):
-        return
-    before, after = ({one for one in facts.targets if scoped(one)} for facts in (old, part))
-    if before != after or any(scoped(key) for _, (_, keys, _) in moved for key in keys or ()):
-        raise CannotMaintain(f"{old.path}: what only its own questions find has changed")
-
-
-def _all_scoped(facts: FileFacts) -> bool:
-    """Whether every key of a file is scoped."""
-    contents = list_contents(facts)
-    used = np.unique(facts.occurrences["keys"]).tolist()
-    return all(at < 0 or any(map(scoped, contents[at])) for at in used)
-
-
-def scoped(target: Target) -> bool:
-    """Whether a key is found only by questions that start in certain files."""
-    return isinstance(target, str) and _SCOPED in target
 
 
 def _moved(old: FileFacts, part: FileFacts, repair: Repair) -> list[_Row]:

@@ -110,9 +110,7 @@ class SurfaceFollower:
         the files before the edit, afterwards those after it.
         """
         files = self._edit.files
-        before = self._engine.imports(sorted([*files.changed, *files.removed]))
         self._workspace.check_out(self._workspace.after)
-        self._check_exclusions(before, self._engine.imports(files.present))
         self._read_declarations(files.changed)
         entries: dict[str, Sequence[str] | None] = {}
         for path in files.changed:
@@ -126,17 +124,6 @@ class SurfaceFollower:
             else:
                 self._whole.add(path)  # nobody depends on it: asking for all is cheaper than comparing
         return self._compare(entries)
-
-    def _check_exclusions(self, before: Mapping[str, list[str]], after: Mapping[str, list[str]]) -> None:
-        """Decline where other imports bring files in that the configuration excludes, or let them go."""
-        if all((before.get(path) or []) == (after.get(path) or []) for path in before.keys() | after.keys()):
-            return
-        now = self._engine.imported_exclusions()
-        self._workspace.check_out(self._workspace.before)
-        was = self._engine.imported_exclusions()
-        self._workspace.check_out(self._workspace.after)
-        if now != was:
-            raise CannotMaintain("files that the configuration leaves out are now imported, or no longer")
 
     def _compare(self, entries: Mapping[str, Sequence[str] | None]) -> ChangedNames:
         """How these entries of surfaces differ; None: all of a file's."""
