@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.gitrepo import GitRepo
 from tests.hostile.git_settings import HOSTILE_SETTINGS, hostile_repository
+from tests.hostile.trees import raw_tree
 
 from codenib.adapters.mcp.clients.checks import examine_mcp
 from codenib.compiler.checkouts import ignored_paths
@@ -17,7 +18,7 @@ from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.history import CommitLog
 from codenib.snapshot.repository import locate
 from codenib.snapshot.store import LocalBlobs
-from codenib.snapshot.take import take
+from codenib.snapshot.take import take, take_commit
 
 
 @pytest.mark.parametrize("case", HOSTILE_SETTINGS)
@@ -88,6 +89,44 @@ def test_a_worktree_elsewhere_is_an_input_error(tmp_path: Path) -> None:
     repo.git("config", "core.worktree", "/")
     with pytest.raises(InputError, match=r"core\.worktree"):
         locate(repo.path)
+
+
+@pytest.mark.parametrize("kind", ["file", "link", "file to a bare one"])
+def test_a_git_folder_of_another_worktree_is_refused(tmp_path: Path, kind: str) -> None:
+    other = GitRepo(tmp_path / "of the user")
+    other.commit({"secret.c": "int secret;\n"})
+    bare = other.clone(tmp_path / "bare.git", "--bare")
+    (tmp_path / "own").mkdir()
+    if kind == "link":
+        (tmp_path / "own" / ".git").symlink_to(other.path / ".git")
+    else:
+        named = bare.path if "bare" in kind else other.path / ".git"
+        (tmp_path / "own" / ".git").write_text(f"gitdir: {named}\n")
+    with pytest.raises(InputError, match="elsewhere"):
+        locate(tmp_path / "own")
+
+
+def test_worktrees_submodules_and_separate_git_folders_are_taken(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "main")
+    repo.commit({"a.c": "int a;\n"})
+    linked = repo.worktree(tmp_path / "linked").path
+    apart = tmp_path / "apart"
+    repo.git("clone", "-q", f"--separate-git-dir={tmp_path}/elsewhere.git", str(repo.path), str(apart))
+    outer = GitRepo(tmp_path / "outer")
+    outer.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repo.path), "sub")
+    for root in (linked, apart, outer.path / "sub"):
+        assert locate(root).root == root
+
+
+def test_a_tree_with_more_paths_than_fit_is_refused(tmp_path: Path) -> None:
+    repo = GitRepo(tmp_path / "own")
+    repo.commit({"a.c": "int a;\n"})
+    tree = raw_tree(repo, ("100644", b"x.c", repo.git("rev-parse", "HEAD:a.c")))
+    for _ in range(9):
+        tree = raw_tree(repo, *(("40000", b"%02d" % number, tree) for number in range(12)))
+    bomb = repo.git("commit-tree", tree, "-m", "bomb")
+    with pytest.raises(InputError, match="too many files"):
+        take_commit(locate(repo.path), bomb)
 
 
 def test_the_doctor_imports_nothing_of_the_current_folder(

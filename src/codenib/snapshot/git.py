@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -45,6 +46,9 @@ _OPTIONS = (
     "diff.external=",
     "log.showSignature=false",  # else gpg.program runs
 )
+#: Bytes of one answer that lists files: three million paths. A tree of a few kilobytes can name 10^10.
+MOST_LISTED = 256 << 20
+_PIPE = 1 << 16
 _STALL_S = 2.0  # git is slower than this on very large worktrees, or waits for a pipe that nobody writes
 #: Where a user's own configuration is; the rest belongs to a repository.
 _OWN_SCOPES = frozenset({"system", "global", "command"})
@@ -144,6 +148,24 @@ def finish(
             process.kill()
             raise
     return Result(process.returncode, out, err.decode("utf-8", "replace").strip())
+
+
+def list_files(args: Sequence[str]) -> bytes:
+    """The output of a command that lists files; one that would fill the memory is an InputError."""
+    with tempfile.TemporaryFile() as errors, start(args, err=errors) as process, unless_stuck(process):
+        assert process.stdout is not None
+        parts, size = [], 0
+        while part := process.stdout.read(_PIPE):
+            parts.append(part)
+            size += len(part)
+            if size > MOST_LISTED:
+                process.kill()
+                what = f"git {_verb(args)} names too many files: over {MOST_LISTED >> 20} MB of paths"
+                raise InputError(what, hint="git log --stat, to find the commit that brought them")
+        process.wait()
+        errors.seek(0)
+        result = Result(process.returncode, b"".join(parts), errors.read().decode("utf-8", "replace").strip())
+    return checked(result, args)
 
 
 WAITS = "a pipe or a device stands in the place of one of git's files, and git waits for it"

@@ -6,10 +6,10 @@ import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from codenib.core.errors import ProviderError
+from codenib.core.errors import InputError, ProviderError
 from codenib.snapshot import git
 from codenib.snapshot.listing import Listing, WorktreeStatus, parse_index, parse_status
 from codenib.snapshot.repository import Repository, refuse_pipes
@@ -24,6 +24,7 @@ _STATUS = (
     "--no-renames",
     "--ignore-submodules=all",
 )
+_MAGIC = b"DIRC"
 _HEADER = 12  # bytes before the entries of an index
 _ENTRIES = ("ls-files", "-s", "-v", "-z")
 
@@ -63,8 +64,16 @@ def _compare(repo: Repository, index: Path) -> tuple[Listing, dict[str, str], Wo
     try:
         listing, unwatched = parse_index(git.run([*at, *_ENTRIES], env=env))
     finally:
-        answer = git.finish(status, on_stall=lambda: refuse_pipes(repo.root))
+        answer = git.finish(status, on_stall=lambda: _explain_stall(repo))
     return listing, unwatched, parse_status(git.checked(answer, _STATUS))
+
+
+def _explain_stall(repo: Repository) -> None:
+    """Raise where git would never end: it waits for a pipe, or HEAD names more files than a disk holds."""
+    refuse_pipes(repo.root)
+    tree = ["ls-tree", "-r", "-z", "--full-tree", "HEAD"]
+    with suppress(ProviderError):  # an unborn branch
+        git.list_files([*repo.git_args(), *tree])
 
 
 def private_index(repo: Repository, state_dir: Path) -> Path:
@@ -86,6 +95,8 @@ def private_index(repo: Repository, state_dir: Path) -> Path:
                 return copy
             file.seek(0)
             data = file.read()
+            if not data.startswith(_MAGIC):  # it may be a link to anything, which is not ours to copy
+                raise InputError(f"{source} is not an index of git", hint=f"git -C {repo.root} status")
     except FileNotFoundError:
         copy = state_dir / "index-none"
     for old in state_dir.glob("index-*"):
@@ -107,6 +118,6 @@ def _is_whole(index: Path, object_format: str) -> bool:
         return False
     length = hashlib.new(object_format, usedforsecurity=False).digest_size
     body, end = data[:-length], data[-length:]
-    if not data.startswith(b"DIRC") or len(body) < _HEADER:
+    if not data.startswith(_MAGIC) or len(body) < _HEADER:
         return False
     return end in (bytes(length), hashlib.new(object_format, body, usedforsecurity=False).digest())

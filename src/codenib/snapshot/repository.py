@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Literal
 
@@ -77,7 +79,14 @@ def locate(path: Path) -> Repository:
         if not place.is_relative_to(own):
             raise _elsewhere(own)
         return locate(own.parent)  # `path` is inside .git
+    if not (place.is_relative_to(own) or any(own.is_relative_to(above) for above in _with_git(place))):
+        raise _elsewhere(own)
     return _git("bare", own, own, common, object_format)
+
+
+def _with_git(place: Path) -> Iterator[Path]:
+    """The nearest folder that has a `.git`, such as a file that names a bare repository below it."""
+    return islice((folder for folder in (place, *place.parents) if (folder / ".git").exists()), 1)
 
 
 #: What git opens of a repository before it answers anything.
@@ -128,15 +137,29 @@ def _refuse_pipe(path: Path) -> None:
 
 
 def _belongs(git_dir: Path, root: Path) -> bool:
-    """Whether a worktree has this git folder, or a file that names one, as a submodule has."""
+    """Whether a git folder is that of this worktree, not of another one of the user's.
+
+    A `.git` that is a file or a link may name any of them. A linked worktree's folder names the worktree in
+    `gitdir`, a submodule's in `core.worktree`; a folder called `.git` belongs to what it lies in.
+    """
     link = root / ".git"
-    return link.is_file() or _real(str(link)) == git_dir
+    if not link.is_symlink() and not link.is_file():
+        return _real(str(link)) == git_dir
+    if git_dir.is_relative_to(root):
+        return True
+    back = git_dir / "gitdir"
+    if back.is_file():
+        return _real(str((git_dir / _named_in(back)).parent)) == root
+    answer = git.call([f"--git-dir={git_dir}", "config", "--get", "core.worktree"])
+    named = os.fsdecode(answer.out).removesuffix("\n")
+    return _real(str(git_dir / named)) == root if named else git_dir.name != ".git"
 
 
 def _elsewhere(git_dir: Path) -> InputError:
-    """A configuration may say that any folder, such as `/`, is the worktree."""
+    """`core.worktree` may name any folder as the worktree, such as `/`, and a `.git` file any git folder."""
     return InputError(
-        f"{git_dir} says that its worktree is elsewhere (core.worktree)", hint="codenib -C WORKTREE"
+        f"{git_dir} says that its worktree is elsewhere (core.worktree, gitdir)",
+        hint="codenib -C WORKTREE, or `git worktree repair` after a move",
     )
 
 

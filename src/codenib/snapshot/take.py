@@ -39,7 +39,7 @@ def take_commit(repo: Repository, rev: str) -> SourceSnapshot:
     """The files of the commit that `rev` names; nothing on disk but git's objects is read."""
     commit = _resolve(repo, rev)
     at = repo.git_args()
-    listing = parse_tree(git.run([*at, "ls-tree", "-r", "-z", "--full-tree", commit]))
+    listing = parse_tree(git.list_files([*at, "ls-tree", "-r", "-z", "--full-tree", commit]))
     patterns = listing.files.get(IGNORE_FILE)
     ignore.apply(listing, git.run([*at, "cat-file", "blob", patterns]) if patterns is not None else None)
     return SourceSnapshot(repo.name, commit, False, listing.files, listing.counts())
