@@ -12,7 +12,8 @@ from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.safe_output import SafeOutput
 from codenib.adapters.mcp.tools.replies import ToolReply, render
-from codenib.core.text.printable import escape_controls, mask_secrets
+from codenib.core.text.masking import mask_secrets
+from codenib.core.text.printable import escape_controls
 from codenib.manifest.home import home
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.repository import locate
@@ -97,6 +98,31 @@ def test_private_keys_are_masked_with_and_without_their_end() -> None:
         assert "b3Bl" not in mask_secrets(text) and "BEGIN OPENSSH" in mask_secrets(text)
     public = "-----BEGIN PUBLIC KEY-----\nMFkw\n-----END PUBLIC KEY-----\n"
     assert mask_secrets(public) == public
+
+
+def test_an_excerpt_from_the_middle_of_a_key_is_masked_in_pythons_api(tmp_path: Path) -> None:
+    body = "".join(
+        f"MIIEpAIBAAKCAQEA{number:02}q7Zt3Rw9KfB2xYvN0mLpDsHcJgUeXo15q7Zt3Rw9Kf\n" for number in range(20)
+    )
+    repo = GitRepo(tmp_path / "own")
+    repo.commit(
+        {"a.rb": f"-----BEGIN RSA PRIVATE KEY-----\n{body}-----END RSA PRIVATE KEY-----\ndef moor; end\n"}
+    )
+    with Workspace(repo.path) as workspace:
+        passage = workspace.read("a.rb", 9, 10)
+        matches = workspace.regex("Rw9KfB2", context=2)
+        answer = workspace.search("moor")
+        texts = workspace.texts(answer.items, at_snapshot=answer.snapshot.id)
+        pack = workspace.explore("moor").text
+    assert "[masked]" in passage.text and len(passage.text) == 2 * 60 + 1
+    shown = [passage.text, pack, *texts, *(match.text for match in matches.items)]
+    shown += [row for match in matches.items for row in (*match.before, *match.after)]
+    assert matches.total == 20 and not any("Rw9KfB2" in text for text in shown)
+
+
+def test_source_that_mentions_a_key_is_not_masked() -> None:
+    source = 'if line == "-----BEGIN PRIVATE KEY-----":\n    continue\n    return parse_configuration(line)\n'
+    assert mask_secrets(source) == source
 
 
 def test_other_users_cannot_enter_the_store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

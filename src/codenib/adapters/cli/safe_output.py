@@ -7,7 +7,8 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 from codenib.core.errors import InputError
-from codenib.core.text.printable import escape_controls, mask_secrets
+from codenib.core.text.masking import mask_secrets
+from codenib.core.text.printable import escape_controls
 
 
 class ReaderGone(Exception):

@@ -1,4 +1,4 @@
-"""Text of a repository in, text that a terminal or a reply may show out: no control characters, no secrets.
+"""Text of a repository in, text that a terminal or a reply may show out: no control characters.
 
 Source, names of files, commit messages and authors are a stranger's text. Escape sequences in it could set
 the clipboard, the title or the screen of a terminal; bidirectional overrides show code that is not there.
@@ -16,16 +16,6 @@ _CONTROLS = re.compile(
 # Colours and weights, as our own output has them; not 8, which hides text.
 _OWN_STYLE = r"\x1b\[(?:[0-24;]|22|2[3479]|3[0-9]|9[0-7]|38;5;\d{1,3}|48;5;\d{1,3}|39|49|;)*m"
 _STYLED = re.compile(rf"({_OWN_STYLE})|({_CONTROLS.pattern})")
-_KEY_BLOCK = re.compile(
-    r"(-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----)(?:(?!-----BEGIN ).)*?(?=-----END |\Z)",
-    re.DOTALL,
-)
-_TOKEN = re.compile(
-    r"\b(?:(gh[pousr]_)[A-Za-z0-9]{36,}|(github_pat_)\w{40,}|(glpat-)[\w-]{20,}|((?:AKIA|ASIA))[0-9A-Z]{16}\b"
-    r"|(xox[abeoprs]-)[\w-]{20,}|(sk-ant-)[\w-]{30,}|(sk-(?:proj-)?)[A-Za-z0-9_-]{40,}|(AIza)[\w-]{35}\b"
-    r"|(npm_)[A-Za-z0-9]{36}\b|(pypi-)[\w-]{60,}|(hf_)[A-Za-z]{34}\b|((?:sk|rk)_live_)[A-Za-z0-9]{20,}"
-    r"|(SG\.)[\w-]{20,}\.[\w-]{40,}|(dop_v1_)[0-9a-f]{64}|(ya29\.)[\w-]{40,})"
-)
 
 
 def escape_controls(text: str, *, styled: bool = False) -> str:
@@ -42,17 +32,6 @@ def escape_controls(text: str, *, styled: bool = False) -> str:
 def is_printable(name: str) -> bool:
     """Whether a file's name has no control character, tab or line break: it stands in one line of a reply."""
     return not _CONTROLS.search(name) and not any(char in name for char in "\n\r\t\f")
-
-
-def mask_secrets(text: str) -> str:
-    """Private keys and tokens of known formats, wherever they stand, without what is secret in them.
-
-    >>> mask_secrets("token = ghp_" + "a1" * 18)
-    'token = ghp_[masked]'
-    """
-    if "PRIVATE KEY" in text:
-        text = _KEY_BLOCK.sub(lambda match: f"{match[1]}[masked]", text)
-    return _TOKEN.sub(lambda match: f"{next(filter(None, match.groups()))}[masked]", text)
 
 
 def _escaped(char: str) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 from codenib.core.errors import InputError
 from codenib.core.history import HistoryAnswer, UnitHistory
 from codenib.core.requests import HistoryRequest
+from codenib.core.text.masking import mask_secrets
 from codenib.core.views import ViewKind
 from codenib.snapshot.history import CommitLog
 from codenib.units.encoding import as_utf8
@@ -110,7 +111,7 @@ def committed(pinned: PinnedSnapshot, log: CommitLog, path: str) -> Committed:
     blob, data = committed_file
     if blob == digest:
         return Committed(path, digest, len(lines), nothing)
-    before = _lines(as_utf8(data).decode("utf-8", "replace"))
+    before = _lines(mask_secrets(as_utf8(data).decode("utf-8", "replace")))  # as the snapshot's text is
     return Committed(path, blob, len(lines), hunks_between(before, lines))
 
 

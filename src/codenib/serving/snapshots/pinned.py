@@ -26,6 +26,7 @@ from codenib.compiler.registry import (
 from codenib.core.answers import Coverage, SnapshotRef
 from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.source import BlobUnits, SourceFile
+from codenib.core.text.masking import mask_secrets
 from codenib.core.views import INSTANT, RepoManifest, Status, ViewKind
 from codenib.manifest.store import Store
 from codenib.serving.snapshots.status import skipped_files
@@ -155,11 +156,11 @@ class PinnedSnapshot:
         return Coverage(self.manifest.views[kind].counts.get("files", 0), skipped)
 
     def text(self, path: str) -> str:
-        """A file's text, as the snapshot has it."""
+        """A file's text, as the snapshot has it, with secrets masked: every line and column is true."""
         return self.texts([path])[0]
 
     def texts(self, paths: Sequence[str]) -> list[str]:
-        """The text of each path."""
+        """The text of each path, as `text`."""
         digests = {path: self._file(path).digest for path in paths}
         by_digest = {digest: _RECENT.get(digest) for digest in digests.values()}
         unread = [digest for digest, text in by_digest.items() if text is None]
@@ -169,7 +170,7 @@ class PinnedSnapshot:
                     by_digest[digest] = (
                         None
                         if data is None
-                        else _RECENT.put(digest, as_utf8(data).decode("utf-8", "replace"))
+                        else _RECENT.put(digest, mask_secrets(as_utf8(data).decode("utf-8", "replace")))
                     )
         texts = []
         for path in paths:
@@ -212,7 +213,7 @@ class PinnedSnapshot:
 
 
 class _Recent:
-    """Texts by digest, the last used ones: one question reads a file several times, each with a git process.
+    """Masked texts by digest, the last used: a question reads a file several times, each with a git process.
 
     A digest names a content, so this is right for every snapshot and repository.
     """

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from codenib.core.answers import LineMatch
+from codenib.core.text.masking import mask_secrets
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.pattern import Deadline, Pattern, Span
 
@@ -42,12 +43,13 @@ def verify(
     complete = True
     try:
         for candidate in candidates:
-            before = total
+            before, masked = total, ""
             if (text := candidate.text()) is not None:
                 for line in _matching_lines(pattern, text, deadline):
                     if limits.limit is None or len(items) < limits.limit:
                         spans = pattern.spans(text[line.start : line.end], deadline)
-                        items.append(_match(candidate.path, text, line, spans, limits.context))
+                        masked = masked or mask_secrets(text)  # of the same length, so places stay
+                        items.append(_match(candidate.path, masked, line, spans, limits.context))
                     total += 1
                     files += total == before + 1
             deadline.left_s()

@@ -18,7 +18,8 @@ from codenib.adapters.envelopes.envelope import freshness_of, snapshot_id
 from codenib.adapters.mcp.tools.hints import error_for_tools
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import CodenibError
-from codenib.core.text.printable import escape_controls, mask_secrets
+from codenib.core.text.masking import mask_secrets
+from codenib.core.text.printable import escape_controls
 from codenib.serving.context.tokens import count
 
 #: The key of the facts in a result's `_meta`, and of the wish for structured content in a request's.
