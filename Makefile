@@ -68,6 +68,9 @@ fuzz: ## decoders on FUZZ_COUNT inputs each (100,000); FUZZ_ONLY="glob scip" for
 faults: ## each write step of commands × kill, full disk, I/O error, read-only; FAULTS="--share 12 update gc" for some
 	$(BIN)/python -W ignore -m tests.faults $(FAULTS)
 
+hostile: ## every hostile repository and engine case is made and asked; HOSTILE="--only names --jobs 2" for some
+	$(BIN)/python -m tests.hostile.corpus $(HOSTILE)
+
 dist: ## the wheel and the sdist, in dist/
 	$(BIN)/python -m hatchling build -t wheel -t sdist
 
