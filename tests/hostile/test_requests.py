@@ -49,10 +49,18 @@ def test_a_glob_of_many_wildcards_is_matched_or_refused(glob: str) -> None:
     )
 
 
-@pytest.mark.parametrize("glob", ["{a,b}" * 12, "x" * 5000])
-def test_a_glob_that_stands_for_too_much_is_an_input_error(glob: str) -> None:
+@pytest.mark.parametrize(
+    "globs",
+    [
+        ["{a,b}" * 12],
+        ["x" * 5000],
+        [f"{'*a' * 40}{number}" for number in range(100)],
+        [f"{'{a,b,c}' * 5}{number}" for number in range(100)],
+    ],
+)
+def test_globs_that_stand_for_too_much_are_an_input_error(globs: list[str]) -> None:
     with pytest.raises(InputError):
-        path_filter([glob])
+        path_filter(globs)
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from typing import Any, Literal, TextIO
 LogFormat = Literal["text", "json"]
 #: Where an HTTP request's own values have the id that its log line has.
 REQUEST_KEY = "codenib.request"
+#: Where they have who asks: a token's id, or an address.
+CLIENT_KEY = "codenib.client"
 _FACTS = "codenib_facts"
 _log = logging.getLogger("codenib")
 

@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from codenib import __version__
 from codenib.adapters.envelopes.envelope import Freshness, SnapshotId, rounded
-from codenib.adapters.logs import REQUEST_KEY, log_event
+from codenib.adapters.logs import CLIENT_KEY, REQUEST_KEY, log_event
 from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
@@ -33,7 +33,8 @@ from codenib.adapters.mcp.tools.replies import (
     failure,
     render,
 )
-from codenib.adapters.mcp.tools.tool import Call, McpTool
+from codenib.adapters.mcp.tools.tool import Call, Lane, McpTool
+from codenib.adapters.mcp.turns import Turns
 from codenib.core.errors import CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
 
@@ -44,7 +45,15 @@ _CALL_S = 120.0
 _STEP_S = 0.1
 _TELL_S = 0.5
 _ERROR_TOKENS = 2000
-_SCANS = 2  # at once: fewer than there are workspaces, so that other questions do not wait for one
+#: Calls of each lane that run at once, and that may wait for that. Two threads are as many as make progress
+#: beside the event loop; a scan waits for a process beside us and may take ten seconds, so few may queue.
+#: A lane of its own keeps `read` from waiting for fifty searches. Together they are the workspaces.
+_LANES: dict[Lane, tuple[int, int]] = {
+    "files": (1, 256),
+    "names": (1, 256),
+    "views": (2, 256),
+    "scan": (2, 16),
+}
 
 
 def build_server(
@@ -62,7 +71,18 @@ class _Handlers:
         self._tools = {tool.name: tool for tool in tools}
         self._structured = structured
         self._wait_s = wait_s
-        self._scans = anyio.CapacityLimiter(_SCANS)
+        self._turns = {lane: Turns(most, waiting) for lane, (most, waiting) in _LANES.items()}
+        self._listed = types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=tool.name,
+                    description=tool.about,
+                    input_schema=tool.schema,
+                    annotations=types.ToolAnnotations(read_only_hint=True),
+                )
+                for tool in tools
+            ]
+        )
 
     def server(self) -> Server[Any]:
         return Server(
@@ -83,17 +103,7 @@ class _Handlers:
     async def list_tools(
         self, request: Request, params: types.PaginatedRequestParams | None
     ) -> types.ListToolsResult:
-        return types.ListToolsResult(
-            tools=[
-                types.Tool(
-                    name=tool.name,
-                    description=tool.about,
-                    input_schema=tool.schema,
-                    annotations=types.ToolAnnotations(read_only_hint=True),
-                )
-                for tool in self._tools.values()
-            ]
-        )
+        return self._listed
 
     async def call_tool(self, request: Request, params: types.CallToolRequestParams) -> types.CallToolResult:
         tool = self._tools.get(params.name)
@@ -104,34 +114,34 @@ class _Handlers:
         started = time.perf_counter()
         try:
             arguments = parse(tool.name, tool.parameters, params.arguments or {})
-            reply = await self._answer(request, tool, arguments)
-            limit = int(arguments["max_tokens"])
+            rendered = await self._answer(request, tool, arguments, structured)
         except CodenibError as error:
-            reply, limit = failure(error), _ERROR_TOKENS
-        outcome = "failed" if reply.failed else "answered"
+            rendered = render(failure(error), _ERROR_TOKENS, structured=structured)
+        outcome = "failed" if rendered.failed else "answered"
         took = round((time.perf_counter() - started) * 1000)
         log_event(
             f"{tool.name} {outcome}", request=_request_name(request), ms=took, repository=self._context.name
         )
-        return _result(render(reply, limit, structured=structured), structured)
+        return _result(rendered, structured)
 
-    async def _answer(self, request: Request, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
+    async def _answer(
+        self, request: Request, tool: McpTool, arguments: dict[str, Any], structured: bool
+    ) -> Rendered:
         """Run a tool in a thread, and tell the client of long work meanwhile."""
         if tool.waits:
             await self._until_ready(request)
         if tool.needs is not None:
             self._context.require(tool.needs)
-        run = partial(_run, self._context, tool, arguments)
-        scans = tool.scans(arguments)
+        run = partial(_run, self._context, tool, arguments, structured)
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._tell, request)
-                # An abandoned thread no longer counts, so a scan is not: it ends by its own time limit.
-                reply = await anyio.to_thread.run_sync(
-                    run, abandon_on_cancel=not scans, limiter=self._scans if scans else None
-                )
+                try:
+                    rendered = await self._turns[tool.lane(arguments)].run(_client(request), run)
+                except CodenibError as error:  # inside the group, which would wrap it
+                    rendered = render(failure(error), _ERROR_TOKENS, structured=structured)
                 group.cancel_scope.cancel()
-            return reply
+            return rendered
         raise StateError(f"{tool.name} took more than {_CALL_S:.0f} s", hint="narrow the question")
 
     async def _until_ready(self, request: Request) -> None:
@@ -229,8 +239,18 @@ def _request_name(request: Request) -> str:
     return str(given or request.request_id)
 
 
-def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
-    """One tool call, in a thread. Whatever goes wrong is an answer: no call may end the server."""
+def _client(request: Request) -> str:
+    """Who asks, as the transport knows it; over standard input there is one client."""
+    return str(getattr(request.request, "scope", {}).get(CLIENT_KEY, ""))
+
+
+def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any], structured: bool) -> Rendered:
+    """One tool call as it is sent, made in a thread: counting the tokens of a long reply takes long, too."""
+    return render(_reply(context, tool, arguments), int(arguments["max_tokens"]), structured=structured)
+
+
+def _reply(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
+    """What a tool says. Whatever goes wrong is an answer: no call may end the server."""
     try:
         started = time.perf_counter()
         with context.workspace(first=tool.navigates) as workspace:

@@ -20,7 +20,7 @@ from codenib.serving.snapshots.events import FileEvents
 from codenib.serving.workspace import Workspace
 
 State = Literal["starting", "indexing", "ready", "failed"]
-_WORKSPACES = 3  # one is enough for one client; each further keeps its own file list
+_WORKSPACES = 6  # as many as calls run at once (server.py); one is enough for one client
 
 
 @dataclass(frozen=True, slots=True)

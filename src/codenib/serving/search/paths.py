@@ -21,6 +21,9 @@ _TOKEN = re.compile(r"\*\*/|\*\*|\*|\?|\[[^\]]+\]|.", re.S)
 _CHOICES = re.compile(r"\{([^{}]*)\}|(?<=[^/])(?<!\*\*/)(\*\*/)")
 _LONGEST = 1024
 _MOST_CHOICES = 256
+#: Globs of a question, each choice of braces and each wildcard counted: every path is tried against all of
+#: them. A hundred globs of forty wildcards took 6 s on 5,000 files.
+_MOST_PARTS = 1000
 _STARS = {"**/": "(?:.*?/)??", "**": ".*?", "*": "[^/]*?"}
 
 
@@ -33,8 +36,11 @@ def path_filter(globs: Sequence[str]) -> Callable[[str], bool] | None:
     >>> accepts("src/a/b.py"), accepts("src/b.py"), accepts("src/b_test.py"), accepts("doc/b.py")
     (True, True, False, False)
     """
+    globs = list(dict.fromkeys(globs))
     wanted = [_compiled(glob) for glob in globs if glob and not glob.startswith("!")]
     unwanted = [_compiled(glob[1:]) for glob in globs if glob.startswith("!") and len(glob) > 1]
+    if sum(map(_parts, globs)) > _MOST_PARTS:
+        raise InputError("the path globs have too many choices and wildcards", hint="--paths 'src/**'")
     if not wanted and not unwanted:
         return None
 
@@ -66,6 +72,15 @@ def _choices(glob: str) -> Iterator[str]:
     if count > _MOST_CHOICES:
         raise InputError(f"the path glob {glob[:80]!r} stands for {count} globs", hint="--paths 'src/**'")
     return ("".join(words) + glob[at:] for words in product(*lists))
+
+
+@lru_cache(maxsize=256)
+def _parts(glob: str) -> int:
+    """
+    >>> _parts("src/**/*.py"), _parts("{a,b}/c")
+    (3, 2)
+    """
+    return sum(1 + sum(token in _STARS for token in _TOKEN.findall(each)) for each in _choices(glob))
 
 
 def _pattern(glob: str, *, anchored: bool) -> str:

@@ -178,6 +178,34 @@ def test_too_many_requests_are_told_to_wait(shop: GitRepo) -> None:
         assert found == [200, 200, 200, 429, 429]
 
 
+def test_the_list_of_tools_is_the_sdks_also_where_it_is_answered_sooner(shop: GitRepo) -> None:
+    with running(shop.path, all_tools=True) as server:
+        soon = json.loads(server.post(request("tools/list"))[1])
+        usual = server.post(request("tools/list", {"cursor": None}))[1]
+        assert soon == json.loads(usual.partition(b"data: ")[2])
+
+
+@pytest.mark.parametrize(("limit", "status"), [("in_flight", b"503"), ("in_flight_each", b"429")])
+def test_requests_beyond_capacity_are_told_when_to_come_back(
+    shop: GitRepo, limit: str, status: bytes
+) -> None:
+    with running(shop.path, limits=replace(GENEROUS, **{limit: 1})) as server:
+        head = f"POST /mcp HTTP/1.1\r\nHost: 127.0.0.1:{server.port}\r\nConnection: close\r\n"
+        head += "".join(f"{name}: {value}\r\n" for name, value in server.headers().items())
+        asked = request("tools/list")
+        whole = f"{head}Content-Length: {len(asked)}\r\n\r\n".encode() + asked
+        with socket.create_connection(("127.0.0.1", server.port), timeout=20) as slow:
+            slow.sendall(whole[:-1])  # its last byte is missing: the request is under way
+            answer = server.raw(whole)
+            while answer.startswith(b"HTTP/1.1 200"):  # the slow one was not read yet
+                answer = server.raw(whole)
+            assert answer.startswith(b"HTTP/1.1 " + status)
+            assert b"retry-after: 1\r\n" in answer.lower()
+            slow.sendall(whole[-1:])
+            assert slow.recv(65536).startswith(b"HTTP/1.1 200")
+        assert any(server.post(asked)[0] == 200 for _ in range(100))
+
+
 def test_guesses_at_tokens_are_slowed_down(shop: GitRepo) -> None:
     few = replace(GENEROUS, refused_per_s=0.01, refused_burst=3)
     with running(shop.path, limits=few) as server:
@@ -298,7 +326,7 @@ def test_wrong_paths_methods_and_bytes_are_refused(shop: GitRepo) -> None:
         ):  # fmt: skip
             answer = server.raw(data)
             assert answer.startswith(b"HTTP/1.1 4") or not answer
-        for method in (b"PUT", b"PATCH", b"TRACE", b"OPTIONS", b"HEAD"):
+        for method in (b"GET", b"DELETE", b"PUT", b"PATCH", b"TRACE", b"OPTIONS", b"HEAD"):
             answer = server.raw(method + b" /mcp HTTP/1.1\r\n" + ours + b"Connection: close\r\n\r\n")
             assert answer.startswith(b"HTTP/1.1 405")
         assert server.post(request("tools/list"))[0] == 200
@@ -342,7 +370,7 @@ def test_connections_that_never_ask_leave_room_for_those_that_do(shop: GitRepo) 
     with running(shop.path) as server:
         idle = []
         try:
-            for _ in range(300):  # more than the server takes at once
+            for _ in range(450):  # more than the server takes at once
                 idle.append(socket.create_connection(("127.0.0.1", server.port), timeout=20))
                 idle[-1].sendall(b"POST /mcp HTTP/1.1\r\nHost: ")
             for _ in range(3):

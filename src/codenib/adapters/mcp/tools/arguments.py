@@ -12,6 +12,7 @@ Kind = Literal["string", "integer", "boolean", "strings"]
 _WORDS = {"string": "a string", "integer": "a whole number", "boolean": "true or false", "strings": "strings"}
 _LONGEST = 20_000  # characters of a string: an issue's text fits, a file's hardly
 _MOST = 100  # strings of a list
+_NAMED = 5  # wrong arguments that an error names
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +59,9 @@ def parse(tool: str, parameters: Sequence[Parameter], given: Mapping[str, Any]) 
     """The value of every parameter; the error of a wrong one says what is right."""
     names = [each.name for each in parameters]
     if unknown := sorted(set(given) - set(names)):
-        raise InputError(
-            f"{tool} has no argument {', '.join(unknown)}", hint=f"arguments: {', '.join(names)}"
-        )
+        named = ", ".join(name[:80] for name in unknown[:_NAMED])
+        more = f" and {len(unknown) - _NAMED:,} more" if len(unknown) > _NAMED else ""
+        raise InputError(f"{tool} has no argument {named}{more}", hint=f"arguments: {', '.join(names)}")
     return {each.name: _value(tool, each, given.get(each.name)) for each in parameters}
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import Parameter, schema_of
 from codenib.adapters.mcp.tools.replies import ToolReply
 from codenib.core.views import ViewKind
 from codenib.serving.workspace import Workspace
+
+#: What a call uses, and so with whom it takes turns: files alone, the views, what resolves names, a scan.
+Lane = Literal["files", "views", "names", "scan"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class McpTool:
 
     `waits` says that it needs the first index; `navigates` that it may ask a language server; `needs` names
     the view without which it is an error. `scans` says whether a call with these arguments searches by a
-    pattern of the client, which may take all of its time limit: few of them run at once.
+    pattern of the client, which may take all of its time limit.
     """
 
     name: str
@@ -42,6 +45,12 @@ class McpTool:
     navigates: bool = False
     needs: ViewKind | None = None
     scans: Callable[[Mapping[str, Any]], bool] = lambda arguments: False
+
+    def lane(self, arguments: Mapping[str, Any]) -> Lane:
+        """With which other calls a call takes turns."""
+        if self.scans(arguments):
+            return "scan"
+        return "names" if self.navigates else "views" if self.waits else "files"
 
     @property
     def schema(self) -> dict[str, Any]:

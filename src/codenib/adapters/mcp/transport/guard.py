@@ -6,23 +6,26 @@ Every refusal is a short JSON body that says what is wrong. No body is read befo
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from secrets import token_hex
-from typing import Any
 
 import anyio
 import msgspec
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codenib.adapters.logs import REQUEST_KEY, log_event
+from codenib.adapters.logs import CLIENT_KEY, REQUEST_KEY, log_event
 from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
 from codenib.core.errors import CodenibError
 
-_METHODS = ("POST", "GET", "DELETE")
+#: There are no sessions, so none to listen to (GET) or to end (DELETE): clients know what 405 means.
+_METHODS = ("POST",)
 _KEPT_BUCKETS = 10_000
+_SOON = {"retry-after": "1"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,14 +39,17 @@ class Limits:
     refused_burst: int = 20
     receive_s: float = 10.0
     send_s: float = 20.0
+    in_flight: int = 256  # requests that the server works on or that wait, of all clients
+    in_flight_each: int = 64
 
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A repository behind a path: where it is, and the MCP application that serves it."""
+    """A repository behind a path: where it is, the MCP application that serves it, what answers sooner."""
 
     root: Path
     app: ASGIApp
+    early: Callable[[bytes], bytes | None] = lambda body: None
 
 
 class Refusal(Exception):
@@ -74,6 +80,7 @@ class Guard:
         self._origins = origins
         self._limits = limits
         self._buckets: dict[str, tuple[float, float]] = {}
+        self._in_flight: Counter[str] = Counter()  # by client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -92,15 +99,20 @@ class Guard:
 
         try:
             site = self._admit(scope)
-            body = await self._body(scope, receive)
-            await site.app(scope, _given(body, receive), timely)
+            with self._counted(scope[CLIENT_KEY]):
+                body = await self._body(scope, receive)
+                answer = site.early(body) if _takes_json(scope) else None
+                if answer is not None:
+                    await _respond(200, answer, {}, timely)
+                else:
+                    await site.app(scope, _given(body, receive), timely)
         except Refusal as refusal:
             await _refuse(refusal, timely)
         except TimeoutError:
             if not started:
                 raise  # the server closes the connection
         except CodenibError as error:
-            await _refuse(Refusal(503, error.message), timely)
+            await _refuse(Refusal(503, error.message, **_SOON), timely)
         finally:
             where, took = (
                 f"{scope['method']} {scope['path'][:100]!r}",
@@ -116,12 +128,28 @@ class Guard:
         address = (scope.get("client") or ("unknown", 0))[0]
         row = self._token(headers, address)
         limits = self._limits
-        self._spend(row.id if row else address, limits.requests_per_s, limits.burst)
+        scope[CLIENT_KEY] = client = row.id if row else address
+        self._spend(client, limits.requests_per_s, limits.burst)
         site = self._sites.get(scope["path"])
         if site is None or (row is not None and not row.allows(site.root)):
             # The same answer for both: a token learns nothing of repositories that it is not for.
             raise Refusal(404, f"no repository at {scope['path'][:100]!r} for this token")
         return site
+
+    @contextmanager
+    def _counted(self, client: str) -> Iterator[None]:
+        """Count a request while it is worked on: what would wait without bound is refused at once."""
+        if self._in_flight.total() >= self._limits.in_flight:
+            raise Refusal(503, "the server has as many requests as it can answer soon", **_SOON)
+        if self._in_flight[client] >= self._limits.in_flight_each:
+            raise Refusal(429, f"{self._limits.in_flight_each} requests of yours are under way", **_SOON)
+        self._in_flight[client] += 1
+        try:
+            yield
+        finally:
+            self._in_flight[client] -= 1
+            if not self._in_flight[client]:
+                del self._in_flight[client]
 
     def _check_names(self, headers: Headers) -> None:
         """Host and Origin must be ours: a web page must not reach us through a name that it owns."""
@@ -195,10 +223,23 @@ def _given(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:
     return again
 
 
+def _takes_json(scope: Scope) -> bool:
+    """Whether a request is one that the SDK would take, and its sender takes plain JSON for an answer."""
+    headers = Headers(scope=scope)
+    accepted = headers.get("accept", "")
+    return (
+        headers.get("content-type", "").split(";")[0].strip() == "application/json"
+        and "application/json" in accepted
+        and "text/event-stream" in accepted
+    )
+
+
 async def _refuse(refusal: Refusal, send: Send) -> None:
-    data: dict[str, Any] = {"error": refusal.what}
-    body = msgspec.json.encode(data)
-    headers = {"content-type": "application/json", "content-length": str(len(body)), **refusal.headers}
+    await _respond(refusal.status, msgspec.json.encode({"error": refusal.what}), refusal.headers, send)
+
+
+async def _respond(status: int, body: bytes, more: Mapping[str, str], send: Send) -> None:
+    headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
-    await send({"type": "http.response.start", "status": refusal.status, "headers": raw})
+    await send({"type": "http.response.start", "status": status, "headers": raw})
     await send({"type": "http.response.body", "body": body})

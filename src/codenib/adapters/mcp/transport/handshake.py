@@ -17,6 +17,7 @@ from codenib.core.errors import UNDECODABLE
 #: Versions that begin with `initialize`, and those that begin with `server/discover`.
 HANDSHAKE = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 MODERN = ("2026-07-28",)
+_SHORT = 2000  # bytes of a message that is worth a look before the SDK has it
 _META = "io.modelcontextprotocol"
 _CAPABILITIES = {
     "prompts": {"listChanged": False},
@@ -35,9 +36,10 @@ _MODERN_PARTS = {
 class EarlyAnswers:
     """Answers `initialize`, `server/discover` and `tools/list`, and remembers which it gave."""
 
-    def __init__(self, *, all_tools: bool) -> None:
+    def __init__(self, *, all_tools: bool, initialized: bool = False) -> None:
+        """`initialized`: the client said hello before, or need not, as over HTTP without sessions."""
         self._all_tools = all_tools
-        self._initialized = False
+        self._initialized = initialized
         self.given: set[str | int] = set()
 
     def answer(self, line: bytes) -> bytes | None:
@@ -90,6 +92,17 @@ class EarlyAnswers:
             }
             for tool in (ALL_TOOLS if self._all_tools else DEFAULT_TOOLS)
         ]
+
+
+def early_tools(body: bytes, *, all_tools: bool) -> bytes | None:
+    """The answer to a request for the list of tools; None to anything else.
+
+    A server with hundreds of calls under way answers this at once: the SDK needs some thirty turns of the
+    event loop for it, each behind all others.
+    """
+    if len(body) > _SHORT or b'"tools/list"' not in body:
+        return None
+    return EarlyAnswers(all_tools=all_tools, initialized=True).answer(body)
 
 
 def _initialized(params: dict[str, Any]) -> dict[str, Any] | None:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import socket
+import sys
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, ClassVar
 
 import uvicorn
@@ -18,13 +20,19 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from codenib.adapters.mcp.server import build_server
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
+from codenib.adapters.mcp.transport.handshake import early_tools
 from codenib.adapters.mcp.transport.tokens import AccessTokens
 from codenib.core.errors import InputError
 
 _HEADERS_S = 10.0  # from the connection to the end of the headers
 _KEEP_ALIVE_S = 15
-_CONNECTIONS = 256
-_WAITING = 128  # connections without a request; of more, the one that waits longest is closed
+_BACKLOG = 256  # connections that the system keeps until we take them
+#: Connections without a request; of more, the one that waits longest is closed. With those that the guard
+#: lets have a request, they stay below the 1,024 descriptors that a process has where nobody raised it.
+_WAITING = 400
+#: How long a thread may keep the interpreter when another wants it. The event loop wants it some dozen times
+#: a request, so that with Python's 5 ms and a few busy threads `tools/list` took seconds.
+_SWITCH_S = 0.0005
 _HEADER_BYTES = 32_768
 
 
@@ -98,7 +106,7 @@ class HttpServer:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listener.bind((settings.host, settings.port))
-            listener.listen(_CONNECTIONS)  # who connects from now on is answered once `run` is
+            listener.listen(_BACKLOG)  # who connects from now on is answered once `run` is
         except OSError as error:
             listener.close()
             what = f"cannot listen on {settings.host}:{settings.port}: {error.strerror}"
@@ -110,6 +118,7 @@ class HttpServer:
         """Serve until stopped or interrupted."""
         if self._socket is None:
             self.bind()
+        sys.setswitchinterval(_SWITCH_S)
         try:
             asyncio.run(self._serve())
         finally:
@@ -128,7 +137,6 @@ class HttpServer:
             server_header=False,
             timeout_keep_alive=_KEEP_ALIVE_S,
             timeout_graceful_shutdown=3,
-            limit_concurrency=_CONNECTIONS,
             h11_max_incomplete_event_size=_HEADER_BYTES,
         )
 
@@ -158,8 +166,9 @@ class HttpServer:
                 manager = StreamableHTTPSessionManager(server, stateless=True)
                 await stack.enter_async_context(manager.run())
                 managers[id(context)] = manager
+            early = partial(early_tools, all_tools=settings.all_tools)
             sites = {
-                path: Site(context.root, managers[id(context)].asgi_app)
+                path: Site(context.root, managers[id(context)].asgi_app, early)
                 for path, context in paths_of(self._contexts).items()
             }
             yield Guard(sites, self._tokens, **self._names(), limits=settings.limits)

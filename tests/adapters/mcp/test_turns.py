@@ -1,0 +1,102 @@
+"""Calls take turns: a few at once, clients in rotation, and what would wait without bound is refused."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+
+import anyio
+import pytest
+
+from codenib.adapters.mcp.turns import Turns
+from codenib.core.errors import StateError
+
+
+class Gate:
+    """Calls that stay in their turn until told to go on, and the order in which they began."""
+
+    def __init__(self) -> None:
+        self.open = threading.Event()
+        self.begun: list[str] = []
+
+    def call(self, name: str) -> Callable[[], str]:
+        def run() -> str:
+            self.begun.append(name)
+            assert self.open.wait(20)
+            return name
+
+        return run
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    with anyio.fail_after(20):
+        while not condition():
+            await anyio.sleep(0.001)
+
+
+def test_a_client_with_one_call_is_not_behind_all_calls_of_another() -> None:
+    async def main() -> list[str]:
+        turns, gate = Turns(most=1, waiting=10), Gate()
+        async with anyio.create_task_group() as group:
+            for number in range(4):
+                group.start_soon(turns.run, "greedy", gate.call(f"greedy {number}"))
+            await _until(lambda: turns.waiting == 3)
+            group.start_soon(turns.run, "modest", gate.call("modest"))
+            await _until(lambda: turns.waiting == 4)
+            gate.open.set()
+        return gate.begun
+
+    assert anyio.run(main) == ["greedy 0", "greedy 1", "modest", "greedy 2", "greedy 3"]
+
+
+def test_no_more_calls_wait_than_there_are_places() -> None:
+    async def main() -> None:
+        turns, gate = Turns(most=2, waiting=3), Gate()
+        async with anyio.create_task_group() as group:
+            for number in range(5):
+                group.start_soon(turns.run, f"client {number}", gate.call(str(number)))
+            await _until(lambda: turns.waiting == 3)
+            with pytest.raises(StateError, match="busy"):
+                await turns.run("late", gate.call("late"))
+            gate.open.set()
+        assert sorted(gate.begun) == list("01234")
+        assert await turns.run("late", gate.call("late")) == "late"
+
+    anyio.run(main)
+
+
+def test_an_abandoned_call_has_its_turn_until_its_thread_ends() -> None:
+    async def main() -> None:
+        turns, gate = Turns(most=1, waiting=5), Gate()
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                group.start_soon(turns.run, "gone", gate.call("gone"))
+                await _until(lambda: gate.begun == ["gone"])
+                scope.cancel()
+        async with anyio.create_task_group() as group:
+            group.start_soon(turns.run, "next", gate.call("next"))
+            await _until(lambda: turns.waiting == 1)
+            assert gate.begun == ["gone"]
+            gate.open.set()
+        assert gate.begun == ["gone", "next"]
+
+    anyio.run(main)
+
+
+def test_a_call_that_leaves_the_queue_takes_no_turn_with_it() -> None:
+    async def main() -> None:
+        turns, gate = Turns(most=1, waiting=5), Gate()
+        async with anyio.create_task_group() as group:
+            group.start_soon(turns.run, "first", gate.call("first"))
+            await _until(lambda: gate.begun == ["first"])
+            with anyio.CancelScope() as scope:
+                async with anyio.create_task_group() as waiting:
+                    waiting.start_soon(turns.run, "gone", gate.call("gone"))
+                    await _until(lambda: turns.waiting == 1)
+                    scope.cancel()
+            assert turns.waiting == 0
+            gate.open.set()
+        assert await turns.run("second", gate.call("second")) == "second"
+        assert gate.begun == ["first", "second"]
+
+    anyio.run(main)
