@@ -257,6 +257,14 @@ class SurfaceRules(Protocol):
 
 
 @runtime_checkable
+class AnnotatedSource(Protocol):
+    """A backend or engine that says what its last facts are without, where that leaves them of use."""
+
+    @property
+    def lacks(self) -> Sequence[str]: ...
+
+
+@runtime_checkable
 class ResidentBackend(FactBackend, Protocol):
     """A backend whose engine can stay and follow edits."""
 

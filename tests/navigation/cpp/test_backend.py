@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from codenib.core.errors import ProviderError
 from codenib.manifest.home import tools_folder
 from codenib.navigation.cpp.backend import CppBackend
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
@@ -300,18 +299,16 @@ def test_a_class_inherits_and_its_methods_override(lines: list[bytes]) -> None:
     assert found == {("inherit", "Square"), ("inherit", "Big"), ("override", "area")}
 
 
-def test_without_a_database_and_trust_the_error_names_the_command(tools: Toolbox, tmp_path: Path) -> None:
+def test_without_a_database_and_trust_commands_are_inferred_and_said_to_be(
+    tools: Toolbox, tmp_path: Path
+) -> None:
     write(tmp_path, FILES)
-    with pytest.raises(ProviderError, match="compilation database") as caught:
-        produce(tools, tmp_path)
-    assert "--trust" in caught.value.hint
-
-
-def test_a_database_of_another_project_is_refused(tools: Toolbox, tmp_path: Path) -> None:
-    write(tmp_path, FILES)
-    write_database(tmp_path, tmp_path, ["gone/a.cpp", "gone/b.cpp", "gone/c.cpp", "src/plain.c"])
-    with pytest.raises(ProviderError, match="not in the checkout"):
-        produce(tools, tmp_path)
+    backend = CppBackend(tools)
+    lines = list(backend.produce(tmp_path, sorted(FILES), lambda *_: None, trusted=False))
+    assert Facts(lines).definition(("src/main.cpp", 7, 25)) == {("src/plain.c", 2, 4)}
+    [note] = backend.lacks
+    assert "inferred" in note and "--trust" in note
+    assert {json.loads(line)["scope"] for line in lines} == {"inferred"}
 
 
 def test_a_trusted_repository_is_configured_by_cmake(tools: Toolbox, tmp_path: Path) -> None:

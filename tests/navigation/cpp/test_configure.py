@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import pytest
-
-from codenib.core.errors import ProviderError
+from codenib.navigation.cpp.compile_commands import read_entries
 from codenib.navigation.cpp.configure import configure, dry_run_entries
 
 
@@ -24,7 +22,26 @@ def test_compile_commands_are_read_from_a_dry_run(tmp_path: Path) -> None:
     assert rows[0]["arguments"] == ["gcc", "-DX=1", "-c", "-o", "a.o", "a.c"]
 
 
+def test_a_makefile_is_run_with_compilers_that_record(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    (root / "a.c").touch()
+    (root / "Makefile").write_text("all: a.o\n\ttouch ran\n%.o: %.c\n\t$(CC) -DX=1 -c -o $@ $<\n")
+    database, source, reasons = configure(root, tmp_path / "out")
+    assert database is not None and (source, reasons) == ("make", ())
+    [row] = read_entries(database)
+    assert (row["file"], row["arguments"]) == ("a.c", ["cc", "-DX=1", "-c", "-o", "a.o", "a.c"])
+    assert not (root / "ran").exists()  # it runs in a copy
+
+
+def test_each_builder_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:
+    (tmp_path / "Makefile").write_text("all:\n\ttrue\n")
+    (tmp_path / "configure").write_text("echo error: no such library >&2; exit 1\n")
+    assert configure(tmp_path, tmp_path / "out") == (None, "", ("make: error: no such library",))
+
+
 def test_nothing_to_make_a_database_from_is_said(tmp_path: Path) -> None:
     (tmp_path / "a.c").touch()
-    with pytest.raises(ProviderError, match=r"no CMakeLists.txt or Makefile"):
-        configure(tmp_path, tmp_path / "out")
+    assert configure(tmp_path, tmp_path / "out") == (
+        None, "", ("there is no CMakeLists.txt, meson.build or Makefile",)
+    )  # fmt: skip

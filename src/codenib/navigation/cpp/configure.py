@@ -1,64 +1,56 @@
-"""A checkout in, a new compilation database out: by CMake, or by a Makefile that Bear or a dry run reads.
+"""A checkout in, a new compilation database out: by CMake, Meson, or a makefile whose compilers only record.
 
-This runs code of the repository: its build files, and for make the build itself.
+This runs code of the repository: its build files, and what they run. Nothing is downloaded by CMake or Meson.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import re
 import shlex
 import shutil
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from codenib.core.errors import ProviderError
 from codenib.navigation.cpp.compile_commands import DATABASE, read_entries
+from codenib.navigation.cpp.inference.commands import SOURCES
+from codenib.navigation.cpp.recorder import CompilerRecorder
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program
 
 _HINT = f"put a {DATABASE} into the repository's root or its build folder"
 _CONFIGURE_S = 900.0
+_NO_COMMANDS = "it wrote no compile commands"
 # Options of a CMakeLists.txt that may be switched off when configuring fails: their sources often need a
 # submodule or a download (leveldb's tests need googletest).
 _EXTRAS = re.compile(
     r"\b(?:option|cmake_dependent_option)\s*\(\s*\"?(\w*(?:TEST|BENCH|EXAMPLE|FUZZ|DOC)\w*)", re.I
 )
 _COMPILERS = re.compile(r"(?:^|/)(?:[\w.]+-)*(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+)(?:-[\d.]+)?$")
-_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++", ".cu", ".m", ".mm")
 
 
-def configure(root: Path, out: Path) -> Path:
-    """Configure the build of a repository in the folder `out`; the path of the database."""
-    reasons = []
-    if (root / "CMakeLists.txt").is_file():
-        database, reason = _by_cmake(root, out / "cmake")
-        if database is not None:
-            return database
-        reasons.append(f"CMake: {reason}")
-    if any(
-        (root / name).is_file()
-        for name in ("Makefile", "GNUmakefile", "makefile", "configure", "configure.ac")
-    ):
-        database, reason = _by_make(root, out / "make")
-        if database is not None:
-            return database
-        reasons.append(f"make: {reason}")
-    if not reasons:
-        raise ProviderError(
-            "C and C++ need a compilation database; there is no CMakeLists.txt or Makefile to make one from",
-            hint=_HINT,
-        )
-    raise ProviderError(f"no compilation database could be made ({'; '.join(reasons)})",
-                        hint=_HINT)  # fmt: skip
+def configure(root: Path, out: Path) -> tuple[Path | None, str, tuple[str, ...]]:
+    """Configure the build of a repository in the folder `out`; the path of the database, the name of the
+    builder that gave it, and why those before it did not."""
+    reasons: list[str] = []
+    for name, files, build in _BUILDERS:
+        if any((root / file).is_file() for file in files):
+            database, reason = build(root, out / name)
+            if database is not None:
+                return database, name, tuple(reasons)
+            reasons.append(f"{name}: {reason}")
+    return None, "", tuple(reasons) or ("there is no CMakeLists.txt, meson.build or Makefile",)
 
 
 def _by_cmake(root: Path, out: Path) -> tuple[Path | None, str]:
     cmake = shutil.which("cmake")
     if cmake is None:
         return None, "cmake is not on the path"
-    base = [cmake, "-S", str(root), "-B", str(out), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON"]
+    base = [cmake, "-S", str(root), "-B", str(out), "-DCMAKE_EXPORT_COMPILE_COMMANDS=ON",
+            "-DFETCHCONTENT_FULLY_DISCONNECTED=ON"]  # fmt: skip
     if shutil.which("ninja"):
         base += ["-G", "Ninja"]
     extras = sorted(
@@ -67,17 +59,24 @@ def _by_cmake(root: Path, out: Path) -> tuple[Path | None, str]:
     reason = ""
     for more in ([], [f"-D{name}=OFF" for name in extras]):
         shutil.rmtree(out, ignore_errors=True)
-        reason = _run([*base, *more], root) or (
-            "" if read_entries(out / DATABASE) else "it wrote no compile commands"
-        )
+        reason = _run([*base, *more], root) or ("" if read_entries(out / DATABASE) else _NO_COMMANDS)
         if not reason:
             return out / DATABASE, ""
     return None, reason
 
 
+def _by_meson(root: Path, out: Path) -> tuple[Path | None, str]:
+    meson = shutil.which("meson")
+    if meson is None:
+        return None, "meson is not on the path"
+    shutil.rmtree(out, ignore_errors=True)
+    reason = _run([meson, "setup", "--wrap-mode=nodownload", str(out), str(root)], root)
+    return (out / DATABASE, "") if read_entries(out / DATABASE) else (None, reason or _NO_COMMANDS)
+
+
 def _by_make(root: Path, out: Path) -> tuple[Path | None, str]:
-    """Prepare a copy, then let Bear watch the build; without Bear read what make says that it would run."""
-    make, bear = shutil.which("make"), shutil.which("bear")
+    """Prepare a copy, then let make run with compilers that only record what they are asked to compile."""
+    make = shutil.which("make")
     if make is None:
         return None, "make is not on the path"
     tree = out / root.name
@@ -86,14 +85,15 @@ def _by_make(root: Path, out: Path) -> tuple[Path | None, str]:
     for step in _preparation(tree):
         if reason := _run(step, tree):
             return None, reason
+    recorder = CompilerRecorder(out / "recorder")
+    with contextlib.suppress(ProviderError):  # what was recorded until then counts
+        run_program(_program([make, "-k"], tree, recorder.environment), _CONFIGURE_S)
+    rows = recorder.entries()
+    if not rows:  # a compiler by its full path
+        rows = list(dry_run_entries(run_program(_program([make, "-Bnwk", "V=1"], tree)).output, tree))
     database = out / DATABASE
-    if bear is not None:
-        reason = _run([bear, "--output", str(database), "--", make, "-k"], tree)
-        return (database, "") if read_entries(database) else (None, reason or "Bear saw no compiler")
-    result = run_program(_program([make, "-Bnwk", "V=1"], tree))
-    rows = list(dry_run_entries(result.output, tree))
     database.write_text(json.dumps(rows), "utf-8")
-    return (database, "") if rows else (None, "make named no compiler; install bear to watch the build")
+    return (database, "") if rows else (None, "it started no compiler")
 
 
 def _preparation(tree: Path) -> list[list[str]]:
@@ -119,7 +119,7 @@ def dry_run_entries(output: str, tree: Path) -> Iterable[dict[str, Any]]:
             except ValueError:
                 continue
             start = next((at for at, word in enumerate(words) if _COMPILERS.search(word)), -1)
-            sources = [word for word in words if word.endswith(_SOURCES)]
+            sources = [word for word in words if word.endswith(SOURCES)]
             if start >= 0 and "-c" in words and sources:
                 yield {"directory": folders[-1], "file": sources[-1], "arguments": words[start:]}
 
@@ -137,5 +137,13 @@ def _run(command: Sequence[str], folder: Path) -> str:
     return " ".join((failure[0] if failure else words[-300:]).split())
 
 
-def _program(command: Sequence[str], folder: Path) -> Program:
-    return Program(command[0], tuple(command), _HINT, folder)
+def _program(command: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None) -> Program:
+    return Program(command[0], tuple(command), _HINT, folder, environment or {})
+
+
+#: Name, files of which one must be there, and how it is done; in this order.
+_BUILDERS = (
+    ("CMake", ("CMakeLists.txt",), _by_cmake),
+    ("Meson", ("meson.build",), _by_meson),
+    ("make", ("Makefile", "GNUmakefile", "makefile", "configure", "configure.ac"), _by_make),
+)

@@ -1,4 +1,8 @@
-"""A checkout in, its compilation database out, and whether an edit may have changed it."""
+"""A checkout in, its compilation database out, and whether an edit may have changed it.
+
+The repository's own database, or one that its build gives when the user trusts it, covers what is built. The
+rest, and all of it where there is neither, is inferred from texts: see `inference`.
+"""
 
 from __future__ import annotations
 
@@ -8,9 +12,10 @@ import re
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from codenib.core.errors import CannotMaintain, ProviderError
+from codenib.core.errors import CannotMaintain
 from codenib.navigation.cpp.compile_commands import (
     DATABASE,
     CompileCommand,
@@ -19,8 +24,14 @@ from codenib.navigation.cpp.compile_commands import (
     read_entries,
 )
 from codenib.navigation.cpp.configure import configure
+from codenib.navigation.cpp.flags import mode_of
+from codenib.navigation.cpp.inference.commands import CompleteCommands
 
-_TRUST = "codenib index --views graph --trust"
+#: Who gave the commands where nobody ran a build and the repository has no database.
+INFERRED = "inferred"
+TRUST = "codenib index --views graph --trust"
+# Below it the database is of another build or another tree.
+_LEAST_PRESENT = 0.5
 
 _BUILD_FILE = re.compile(r"CMakeLists\.txt|GNUmakefile|[Mm]akefile.*|configure\.ac|.*\.(?:cmake|mk)")
 # Parts of sources that are no language of their own.
@@ -36,6 +47,35 @@ _NAMES = re.compile(
 )
 
 
+@dataclass(frozen=True, slots=True)
+class PreparedCommands:
+    """A command for every source; `source` is who gave those that are not inferred, `reasons` why others
+    did not."""
+
+    complete: CompleteCommands
+    source: str
+    reasons: tuple[str, ...] = ()
+
+    @property
+    def commands(self) -> list[CompileCommand]:
+        return self.complete.commands
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What facts with these commands are without."""
+        if self.source == INFERRED:
+            reasons = f" ({'; '.join(self.reasons)})" if self.reasons else f"; try: {TRUST}"
+            return (f"the compile commands of a build: inferred from sources and build files{reasons}",)
+        if not self.complete.inferred:
+            return ()
+        given = "; ".join([self.source, *self.reasons])
+        return (f"the compile commands of some files, which got the nearest file's; others are from {given}",)
+
+    def is_inferred(self, path: str) -> bool:
+        """Whether a file is read with options that no build gave; headers are as those who include them."""
+        return self.source == INFERRED or path in self.complete.inferred
+
+
 class CompilationDatabase:
     """The commands of one checkout, and where they came from."""
 
@@ -45,21 +85,28 @@ class CompilationDatabase:
         self._trusted = trusted
         self._source = find_compilation_database(root)
         self._content = self._read()
-        self.commands: Sequence[CompileCommand] = prepare_database(root, work, trusted=trusted)
+        self.prepared = prepare_database(root, work, trusted=trusted)
+
+    @property
+    def commands(self) -> Sequence[CompileCommand]:
+        return self.prepared.commands
 
     def follow(self, changed: Iterable[str], came_or_went: bool) -> None:
         """Raise `CannotMaintain` where the commands are others after an edit of these files."""
         changed = list(changed)
         if find_compilation_database(self._root) != self._source or self._read() != self._content:
             raise CannotMaintain("the compilation database is another")
-        if self._source is None:
+        built = self._source is None and self.prepared.source != INFERRED
+        if built:
             self._copy(changed)
-        if came_or_went or (self._source is None and self._reads(changed)):
+        if came_or_went or (built and self._reads(changed)):
             with tempfile.TemporaryDirectory(prefix="codenib-cpp-") as folder:
-                anew = prepare_database(self._root, Path(folder).resolve(), trusted=self._trusted)
+                anew = prepare_database(self._root, Path(folder).resolve(), trusted=self._trusted).commands
                 here = str(Path(folder).resolve())
                 if [_moved(each, here, str(self.work)) for each in anew] != list(self.commands):
                     raise CannotMaintain("the build compiles other files, or with other options")
+        elif not self.prepared.complete.hold_after(changed):
+            raise CannotMaintain("a source includes others, or is compiled with other options")
 
     def places(self, path: str) -> list[str]:
         """The full paths under which a compiler may read a file of the checkout."""
@@ -90,25 +137,23 @@ class CompilationDatabase:
         return False
 
 
-def prepare_database(root: Path, out: Path, *, trusted: bool) -> list[CompileCommand]:
-    """The commands for `root`, from its own database or a new one; also written to `out`, for clangd."""
-    database = find_compilation_database(root)
-    if database is None:
-        if not trusted:
-            raise ProviderError(
-                f"C and C++ need a compilation database: there is no nonempty {DATABASE}, and making one "
-                "runs code of this repository",
-                hint=_TRUST,
-            )
-        database = configure(root, out)
-    commands = commands_in(read_entries(database), root, out)
+def prepare_database(root: Path, out: Path, *, trusted: bool) -> PreparedCommands:
+    """The commands for `root`, its own or its build's, and inferred ones; they are written to `out` too."""
+    database, source = find_compilation_database(root), DATABASE
+    reasons: tuple[str, ...] = ()
+    if database is None and trusted:
+        database, source, reasons = configure(root, out)
+    given = commands_in(read_entries(database), root, out) if database is not None else []
+    if sum(mode_of(Path(each.file)) != 0 for each in given) < _LEAST_PRESENT * len(given):
+        given, reasons = [], (*reasons, f"{source}: most of its files are not in the checkout")
+    complete = CompleteCommands(root, given)
     out.mkdir(parents=True, exist_ok=True)
     rows = [
         {"directory": command.directory, "file": command.file, "arguments": command.arguments}
-        for command in commands
+        for command in complete.commands
     ]
     (out / DATABASE).write_text(json.dumps(rows), "utf-8")
-    return commands
+    return PreparedCommands(complete, source if given else INFERRED, reasons)
 
 
 def build_files(root: Path) -> Iterable[Path]:

@@ -15,6 +15,7 @@ from pathlib import Path
 import msgspec
 
 from codenib.core.errors import CannotMaintain
+from codenib.core.facts import FileScope
 from codenib.navigation.cpp.clangd.answers import FileAnswers
 from codenib.navigation.cpp.clangd.index import BackgroundIndex
 from codenib.navigation.cpp.clangd.normalize import AnswerNormalizer
@@ -74,6 +75,11 @@ class CppEngine:
     @property
     def requests(self) -> int:
         return self._asked + (self._state.workers.requests if self._state is not None else 0)
+
+    @property
+    def lacks(self) -> tuple[str, ...]:
+        """What the last facts are without."""
+        return () if self._state is None else self._state.database.prepared.lacks
 
     @property
     def settled(self) -> bool:
@@ -315,7 +321,9 @@ class CppEngine:
         return False
 
     def _line(self, state: _State, path: str) -> bytes:
-        facts = state.assembly.facts(state.answers[path])
+        inferred = state.database.prepared.is_inferred(path)
+        scope = FileScope.INFERRED if inferred else FileScope.PROJECT
+        facts = state.assembly.facts(state.answers[path], scope)
         state.targets[path] = frozenset(map(_target, facts.targets))
         state.nodes[path] = identities_of(facts.nodes)
         return msgspec.json.encode(facts)

@@ -13,7 +13,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from codenib.core.facts import Role, WireFacts
+from codenib.core.facts import FileScope, Role, WireFacts
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
@@ -74,7 +74,7 @@ class FactAssembly:
         for file in files:
             self._target_answers(file)
 
-    def facts(self, file: FileAnswers) -> WireFacts:
+    def facts(self, file: FileAnswers, scope: FileScope = FileScope.PROJECT) -> WireFacts:
         """What the line of one file says."""
         nodes = nodes_of(file, self.targeted[file.path])
         targets = TargetTable()
@@ -92,6 +92,7 @@ class FactAssembly:
             lists=targets.lists,
             occurrences=occurrences,
             relations=relations,
+            scope=scope,
         )
 
     def _target_place(self, place: tuple[str, int, int], end_column: int, kind: str, name: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codenib.core.errors import InputError
 from codenib.core.navigation import Position
 from codenib.core.requests import NavigationQuestion, NavigationRequest
+from codenib.navigation.cpp.inference.commands import SOURCES
 from codenib.navigation.live import servers
 from codenib.navigation.live.pool import ServerPool
 from codenib.navigation.live.worktree import Changes
@@ -19,8 +20,6 @@ from codenib.views.graph.navigate import SortedLocations
 
 if TYPE_CHECKING:
     from codenib.navigation.live.provider import LiveProvider
-
-_SOURCES = (".c", ".cc", ".cpp", ".cxx", ".c++")
 
 
 class LiveServers:
@@ -89,7 +88,7 @@ class LiveServers:
         """Whether a server knows how to read a file; clangd guesses at sources outside its database."""
         self.require(path)
         database = self._places[server_of(path).group].get("database")
-        if database is None or not path.endswith(_SOURCES):
+        if database is None or not path.endswith(SOURCES):
             return True
         if self._covered is None:
             rows = json.loads((Path(database) / "compile_commands.json").read_bytes())

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from codenib.core.errors import CannotMaintain
 from codenib.core.protocols import (
+    AnnotatedSource,
     DifferenceEngine,
     FactBackend,
     Progress,
@@ -165,22 +166,29 @@ class GraphViewBuilder:
             left -= {facts.path for facts in done[-1].facts}
         syntactic = self._backends.syntactic
         known = sorted(name for name in left if language_hint(name) in syntactic.languages)
-        rest = self._produce(syntactic, SYNTACTIC, root, known)
+        rest, _ = self._produce(syntactic, SYNTACTIC, root, known)
         return [*done, GroupFacts(GroupOrigin(SYNTACTIC, identify(syntactic), len(rest), False), rest)]
 
     def _produce(
         self, backend: FactBackend, group: str, root: Path, files: Sequence[str]
-    ) -> tuple[FileFacts, ...]:
+    ) -> tuple[tuple[FileFacts, ...], tuple[str, ...]]:
         binder = Binder(group, lambda path: (root / path).read_bytes())
-        for line in self._lines(backend, root, files):
+        lines, source = self._lines(backend, root, files)
+        for line in lines:
             binder.add(line)
-        return tuple(canonical(facts) for facts in binder.bind())
+        lacks = tuple(source.lacks) if isinstance(source, AnnotatedSource) else ()
+        return tuple(canonical(facts) for facts in binder.bind()), lacks
 
-    def _lines(self, backend: FactBackend, root: Path, files: Sequence[str]) -> Iterable[bytes]:
-        """By the engine that stays, where its first run is what later ones follow; else by one that ends."""
+    def _lines(
+        self, backend: FactBackend, root: Path, files: Sequence[str]
+    ) -> tuple[Iterable[bytes], object]:
+        """By the engine that stays, where its first run is what later ones follow; else by one that ends.
+
+        The second part is who gives the lines.
+        """
         if self._workspace is not None and isinstance(backend, ResidentBackend) and backend.stays:
             engine, _ = self._workspace.engine(backend)
             if isinstance(engine, DifferenceEngine):
                 lines, _ = engine.differing(files, anew=True)
-                return lines.values()
-        return backend.produce(root, files, self._progress, trusted=self._backends.trusted)
+                return lines.values(), engine
+        return backend.produce(root, files, self._progress, trusted=self._backends.trusted), backend

@@ -15,8 +15,8 @@ from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.profile import identify
 
 _PROSE = frozenset({"markdown", "rst", "asciidoc"})
-#: A backend, a group's name, a checkout and its files in, their facts out.
-Produce = Callable[[FactBackend, str, Path, Sequence[str]], tuple[FileFacts, ...]]
+#: A backend, a group's name, a checkout and its files in, their facts out, and what these are without.
+Produce = Callable[[FactBackend, str, Path, Sequence[str]], tuple[tuple[FileFacts, ...], tuple[str, ...]]]
 
 
 class GroupOrigin(msgspec.Struct):
@@ -67,10 +67,11 @@ def produce_group(
     reasons = []
     for backend in backends:
         try:
-            facts = produce(backend, group, root, files)
+            facts, lacks = produce(backend, group, root, files)
         except ProviderError as error:
             reasons.append(f"{error.message}; try: {error.hint}" if error.hint else error.message)
             continue
+        reasons += lacks
         return GroupFacts(GroupOrigin(group, identify(backend), len(facts), True, "; ".join(reasons)), facts)
     return GroupFacts(GroupOrigin(group, "", 0, False, reasons[0]), ())
 

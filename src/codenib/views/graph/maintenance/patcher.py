@@ -179,7 +179,7 @@ class GraphPatcher:
         report.why = "a file that only names are known of has changed"
         if files or known:
             update.groups.append(report)
-        facts = self._produce(backend, SYNTACTIC, self._workspace.root, files)
+        facts, _ = self._produce(backend, SYNTACTIC, self._workspace.root, files)
         return GroupFacts(GroupOrigin(SYNTACTIC, identify(backend), len(facts), False), facts)
 
     def _classify(

@@ -1,0 +1,66 @@
+"""A command for every source: the build's, the nearest file's, or one from texts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from codenib.navigation.cpp.compile_commands import CompileCommand
+from codenib.navigation.cpp.inference.commands import CompleteCommands
+
+FILES = {
+    "Makefile": "CFLAGS = -std=gnu99 -DLEVEL=2\n",
+    "include/shape.h": "int area(int);\n",
+    "src/shape.c": "#include <shape.h>\nint area(int side) { return side * side; }\n",
+    "test/shape_test.cc": '#include "shape.h"\n',
+    "include/alone.h": "namespace n { class A; }\n",
+    "build/CMakeCache.txt": "",
+    "build/copy.c": "",
+}
+
+
+def write(root: Path, files: Mapping[str, str]) -> None:
+    for path, text in files.items():
+        (root / path).parent.mkdir(parents=True, exist_ok=True)
+        (root / path).write_text(text)
+
+
+def test_without_a_build_commands_come_from_texts(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    found = CompleteCommands(tmp_path, [])
+    inside = {each.file.removeprefix(f"{tmp_path}/"): each.arguments[:-1] for each in found.commands}
+    folder = tmp_path / "include"
+    assert inside == {
+        "include/alone.h": ("clang++", "-DLEVEL=2", "-x", "c++-header"),
+        "src/shape.c": ("clang", "-std=gnu99", "-DLEVEL=2", f"-I{folder}"),
+        "test/shape_test.cc": ("clang++", "-DLEVEL=2", f"-iquote{folder}"),
+    }
+    assert found.inferred == inside.keys()
+
+
+def test_a_source_outside_the_database_gets_the_nearest_files_options(tmp_path: Path) -> None:
+    write(tmp_path, {**FILES, "src/more.c": "", "tools/x.cpp": ""})
+    given = [
+        CompileCommand(str(tmp_path / path), "/b", (driver, *options, str(tmp_path / path)))
+        for path, driver, options in (
+            ("src/shape.c", "gcc", ("-DBUILT", "-std=c11")),
+            ("test/shape_test.cc", "g++", ("-DTEST",)),
+        )
+    ]
+    found = CompleteCommands(tmp_path, given)
+    by_path = {each.file.removeprefix(f"{tmp_path}/"): each for each in found.commands}
+    assert by_path["src/more.c"].arguments[:-1] == ("gcc", "-DBUILT", "-std=c11")
+    assert by_path["src/more.c"].directory == "/b"
+    assert by_path["tools/x.cpp"].arguments[:-1] == ("g++", "-DTEST")
+    assert found.inferred == {"src/more.c", "tools/x.cpp", "include/alone.h"}
+
+
+def test_only_edits_of_directives_and_of_lonely_headers_change_commands(tmp_path: Path) -> None:
+    write(tmp_path, FILES)
+    found = CompleteCommands(tmp_path, [])
+    write(tmp_path, {"src/shape.c": "#include <shape.h>\n"})
+    assert found.hold_after(["src/shape.c"])
+    write(tmp_path, {"include/alone.h": "struct a;\n"})
+    assert not found.hold_after(["include/alone.h"])
+    write(tmp_path, {"include/alone.h": FILES["include/alone.h"], "src/shape.c": '#include "alone.h"\n'})
+    assert not found.hold_after(["src/shape.c"])
