@@ -29,8 +29,8 @@ func (e *engine) applyEdit(files []string, changed map[string]bool, before, afte
 		e.relocateDecls(file)
 	}
 	for _, s := range e.loaded {
-		if other && (rebuilt || !e.adjustView(s, before, after)) && !e.reloadView(s) {
-			return false
+		if other && (rebuilt || s.checker.view.unloaded || !e.adjustView(s, before, after)) {
+			e.reloadView(s)
 		}
 		for _, u := range s.units {
 			u.dirty = u.dirty || slices.ContainsFunc(u.files, func(file string) bool { return changed[e.relative(file)] })
@@ -151,18 +151,15 @@ func (s *loadedView) checkDirty() {
 }
 
 // reloadView asks the go command for a view's packages again; unchanged units are reused.
-func (e *engine) reloadView(s *loadedView) bool {
+func (e *engine) reloadView(s *loadedView) {
 	v := s.checker.view
 	if !slices.Contains(e.viewOf, v.index) {
 		s.units, s.errors, s.unbuilt = nil, nil, 0
 		s.checker.methods.stale.Store(true)
-		return true
+		return
 	}
 	e.report.Errors = nil
-	units, err := e.load(v)
-	if err != nil {
-		return false
-	}
+	units := e.load(v)
 	s.errors, s.unbuilt = e.report.Errors, 0
 	before := map[string]*unit{}
 	for _, u := range s.units {
@@ -178,7 +175,7 @@ func (e *engine) reloadView(s *loadedView) bool {
 		case old == nil:
 			u.dirty = true
 			old = u
-		case old.membership != u.membership || old.Name != u.Name || goVersion(old) != goVersion(u):
+		case old.membership != u.membership || old.scope != u.scope || old.Name != u.Name || goVersion(old) != goVersion(u):
 			u.dirty = true
 			old = u
 		default:
@@ -188,12 +185,11 @@ func (e *engine) reloadView(s *loadedView) bool {
 		}
 		unitNow[u] = old
 		units[i] = old
-		if old.membership == unbuilt || old.membership == excluded {
+		if old.membership == unbuilt {
 			s.unbuilt++
 		}
 	}
 	s.units = units
 	s.checker.connect(units)
 	s.checker.methods.stale.Store(true)
-	return true
 }

@@ -82,7 +82,7 @@ func (e *engine) sortFacts(all []*fileFacts) {
 
 func (e *engine) emit(out *bufio.Writer, file int32, claimed []int32) {
 	all := e.fileFacts[file]
-	l := &lineWriter{engine: e, index: map[int32]int{}}
+	l := &lineWriter{engine: e, index: map[int32]int{}, scope: scopeUnresolved}
 	occs := e.mergeOccurrences(e.absolute(e.files[file]), all)
 	relations := e.relationsOf(all, claimed)
 	for _, o := range occs {
@@ -97,6 +97,9 @@ func (e *engine) emit(out *bufio.Writer, file int32, claimed []int32) {
 	var nodes []node
 	if len(all) > 0 {
 		nodes = all[0].nodes
+		if all[0].answers {
+			l.scope = all[0].scope
+		}
 	}
 	l.write(out, e.files[file], nodes, occs, relations)
 }
@@ -182,6 +185,7 @@ type lineWriter struct {
 	*engine
 	ids       []int32
 	index     map[int32]int
+	scope     string
 	lists     map[int32]int32
 	listItems [][]int
 }
@@ -266,7 +270,8 @@ func (l *lineWriter) write(out *bufio.Writer, path string, nodes []node, occs []
 	}
 	b = append(b, `],"relations":[`...)
 	b = l.appendRelations(b, relations)
-	out.Write(append(b, "]}\n"...))
+	b = append(b, `],"scope":`...)
+	out.Write(append(append(b, quote(l.scope)...), "}\n"...))
 }
 
 func (l *lineWriter) appendTarget(b []byte, t target) []byte {

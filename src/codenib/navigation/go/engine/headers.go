@@ -92,21 +92,28 @@ func packageName(path string) string {
 
 // isIgnored reports whether the file is a program of its own, marked by the build tag "ignore".
 func isIgnored(path string) bool {
+	return packageName(path) == "main" && slices.ContainsFunc(constraintsOf(path), func(expr constraint.Expr) bool {
+		tag, ok := expr.(*constraint.TagExpr)
+		return ok && tag.Tag == "ignore"
+	})
+}
+
+// constraintsOf returns the build constraints above the package clause of a file.
+func constraintsOf(path string) []constraint.Expr {
 	tree, _ := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
-	if tree == nil || tree.Name == nil || tree.Name.Name != "main" {
-		return false
+	if tree == nil || tree.Name == nil {
+		return nil
 	}
+	var out []constraint.Expr
 	for _, group := range tree.Comments {
 		for _, comment := range group.List {
 			if comment.Pos() > tree.Name.Pos() || !constraint.IsGoBuild(comment.Text) && !constraint.IsPlusBuild(comment.Text) {
 				continue
 			}
 			if expr, err := constraint.Parse(comment.Text); err == nil {
-				if tag, ok := expr.(*constraint.TagExpr); ok && tag.Tag == "ignore" {
-					return true
-				}
+				out = append(out, expr)
 			}
 		}
 	}
-	return false
+	return out
 }

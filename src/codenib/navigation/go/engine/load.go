@@ -23,6 +23,14 @@ const typecheckCgo = packages.NeedForTest << 1
 const loadMode = packages.NeedName | packages.NeedFiles | packages.NeedCompiledGoFiles | packages.NeedImports |
 	packages.NeedDeps | packages.NeedTypesSizes | packages.NeedModule | packages.NeedForTest | typecheckCgo
 
+// How files were read, in the words of the facts.
+const (
+	scopeProject    = "project"
+	scopeLoose      = "loose"
+	scopeVariant    = "variant"
+	scopeUnresolved = "unresolved"
+)
+
 // A membership says which searches for references include the files of a package.
 type membership int
 
@@ -32,13 +40,13 @@ const (
 	orphan                      // in the repository, but searched only for what it declares itself (vendor, testdata)
 	otherView                   // belongs to another view of the repository and is a dependency in this one
 	unbuilt                     // a file outside of every build: only its own names are searched in it
-	excluded                    // such a file beside a package that is built: gopls answers nothing in it
 )
 
 // A unit is one compilation unit of a view: a package, or a variant of it that tests need.
 type unit struct {
 	*packages.Package
 	membership membership
+	scope      string // how its files were read, if not by the repository's own configuration
 	types      *types.Package
 	files      []string // what it is compiled from
 	imports    map[string]*unit
@@ -88,7 +96,7 @@ type symbolName struct {
 }
 
 // load asks the go command for the view's packages.
-func (e *engine) load(v *view) ([]*unit, error) {
+func (e *engine) load(v *view) []*unit {
 	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute) // a download can hang
 	defer cancel()
 	config := &packages.Config{
@@ -97,10 +105,17 @@ func (e *engine) load(v *view) ([]*unit, error) {
 		Mode:       loadMode, Dir: v.dir, Tests: v.base < 0 || e.hasTests(v), Fset: token.NewFileSet(),
 		Env: append(append(os.Environ(), "GOPACKAGESDRIVER=off", "GOTOOLCHAIN=local"), v.env...),
 	}
+	if v.platform.tags != "" {
+		config.BuildFlags = append(config.BuildFlags, "-tags="+v.platform.tags)
+	}
 	roots, err := packages.Load(config, v.patterns...)
 	if err != nil {
-		return nil, fmt.Errorf("go list in %s: %w", e.relative(v.dir), err)
+		reason := fmt.Sprintf("go list in %s: %v", e.relative(v.dir), err)
+		e.report.Errors = append(e.report.Errors, strings.ReplaceAll(reason, e.root, "."))
+		v.unloaded = true
+		return e.unloadedPackages(v)
 	}
+	v.unloaded = false
 	units := map[*packages.Package]*unit{}
 	var order []*unit
 	var add func(p *packages.Package) *unit
@@ -128,8 +143,9 @@ func (e *engine) load(v *view) ([]*unit, error) {
 	}
 	for _, u := range order {
 		u.membership = e.membershipOf(v, u)
+		u.scope = scopeOf(v, u)
 	}
-	return append(order, e.unbuiltFiles(v, order)...), nil
+	return append(order, e.unbuiltFiles(v, order)...)
 }
 
 // hasTests reports whether a file of the view is a test.
@@ -149,14 +165,13 @@ func (e *engine) inRepository(p *packages.Package) bool {
 // unbuiltFiles returns one unit for each file of the view that no package includes.
 func (e *engine) unbuiltFiles(v *view, units []*unit) []*unit {
 	byPath := map[string]*unit{}
-	inPackage, built := map[string]bool{}, map[string]bool{}
+	inPackage := map[string]bool{}
 	for _, u := range units {
 		if u.ForTest == "" {
 			byPath[u.PkgPath] = u
 		}
 		for _, file := range u.files {
 			inPackage[file] = true
-			built[filepath.Dir(file)] = true
 		}
 	}
 	var out []*unit
@@ -167,13 +182,10 @@ func (e *engine) unbuiltFiles(v *view, units []*unit) []*unit {
 		}
 		id := "command-line-arguments/" + file
 		u := &unit{Package: &packages.Package{ID: id, PkgPath: id, Name: packageName(path)}, files: []string{path},
-			imports: map[string]*unit{}, membership: unbuilt}
+			imports: map[string]*unit{}, membership: unbuilt, scope: scopeLoose}
 		u.TypesSizes = types.SizesFor("gc", v.platform.arch)
-		switch {
-		case isIgnored(path):
+		if isIgnored(path) {
 			u.membership = orphan // a script of its own: gopls searches it while it is open
-		case built[filepath.Dir(path)]:
-			u.membership = excluded
 		}
 		for _, imported := range importsOf(path) {
 			if dep := byPath[imported]; dep != nil {
@@ -183,6 +195,17 @@ func (e *engine) unbuiltFiles(v *view, units []*unit) []*unit {
 		out = append(out, u)
 	}
 	return out
+}
+
+// scopeOf says how the files of a package were read.
+func scopeOf(v *view, u *unit) string {
+	switch {
+	case v.base >= 0:
+		return scopeVariant
+	case u.membership == orphan && !strings.Contains(filepath.ToSlash(u.files[0]), "/vendor/"):
+		return scopeLoose // testdata and the like, which "..." leaves out
+	}
+	return scopeProject
 }
 
 func testMain(p *packages.Package) bool {

@@ -136,15 +136,11 @@ func (e *engine) loadAll() {
 			continue
 		}
 		e.report.Errors = nil
-		units, err := e.load(v)
+		units := e.load(v)
 		s.errors = e.report.Errors
-		if err != nil {
-			s.errors = append(s.errors, strings.ReplaceAll(err.Error(), e.root, "."))
-			continue
-		}
 		e.total += len(units)
 		for _, u := range units {
-			if u.membership == unbuilt || u.membership == excluded {
+			if u.membership == unbuilt {
 				s.unbuilt++
 			}
 		}
@@ -173,12 +169,15 @@ func (e *engine) gatherFacts() {
 			for _, each := range u.facts.files {
 				e.fileFacts[each.file] = append(e.fileFacts[each.file], each.facts)
 			}
+			e.report.Failed = append(e.report.Failed, u.facts.failed...)
+			if v := s.checker.view; v.unloaded || v.platform.tags != "" {
+				continue // what it imports from outside cannot be had, or only by those who set its tags
+			}
 			e.report.Imports += u.facts.imports
 			e.report.Missing += len(u.facts.missing)
 			for _, path := range u.facts.missing {
 				e.absent[path] = true
 			}
-			e.report.Failed = append(e.report.Failed, u.facts.failed...)
 		}
 	}
 	for i := range e.fileFacts {

@@ -54,6 +54,7 @@ type fileFacts struct {
 	pkg         int32
 	packageSize int // number of files: the smallest variant answers
 	answers     bool
+	scope       string
 	number      int64   // unique in an engine
 	keys        []int32 // of its occurrences, each once
 	asks        []int32 // of its occurrences, each once
@@ -96,11 +97,8 @@ func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, info *t
 			continue
 		}
 		w := &walker{recorder: r, tree: tree, roles: map[*ast.Ident]int32{}, file: c.fset.File(tree.FileStart),
-			facts: &fileFacts{view: c.view.index, pkg: u.path, packageSize: len(u.files), answers: home}}
+			facts: &fileFacts{view: c.view.index, pkg: u.path, packageSize: len(u.files), answers: home, scope: u.scope}}
 		w.walk()
-		if u.membership == excluded {
-			w.facts.occurrences, w.facts.relations = nil, nil
-		}
 		w.facts.number = c.factsNumber.Add(1)
 		w.facts.indexKeys(c.table)
 		out.files = append(out.files, placedFacts{at.file, w.facts})

@@ -22,6 +22,7 @@ type view struct {
 	platform platform
 	base     int             // for a view of another platform: the view that it varies; else -1
 	ownDirs  map[string]bool // for a view of another platform: the folders of its files
+	unloaded bool            // the go command could not load it: see unloaded.go
 }
 
 type divider struct {

@@ -22,7 +22,7 @@ func TestEveryModuleIsAViewAndOtherPlatformsAreViewsOfTheirOwn(t *testing.T) {
 	})
 	files := []string{"a.go", "a_" + other + ".go", "testdata/data.go", "nested/n.go", "nested/deep/custom.go"}
 	views, of := divide(root, files)
-	if !slices.Equal(of, []int{0, 2, 0, 1, 1}) {
+	if !slices.Equal(of, []int{0, 2, 0, 1, 3}) {
 		t.Fatalf("views of the files: %v", of)
 	}
 	if views[0].prefix != "" || views[1].prefix != "view nested: " {
@@ -34,8 +34,8 @@ func TestEveryModuleIsAViewAndOtherPlatformsAreViewsOfTheirOwn(t *testing.T) {
 	if !slices.Contains(views[0].patterns, root+"/testdata") {
 		t.Errorf("a hidden folder is not loaded: %v", views[0].patterns)
 	}
-	if !slices.Contains(views[1].patterns, "fmt") {
-		t.Errorf("imports of a file that no build includes are not loaded: %v", views[1].patterns)
+	if tagged := views[3]; tagged.base != 1 || tagged.platform.tags != "special" || !slices.Contains(tagged.patterns, "fmt") {
+		t.Errorf("the view of a file's own tags is %+v", tagged)
 	}
 }
 
