@@ -34,7 +34,7 @@ if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.graph.maintenance.group_edit import RepairLevel
     from codenib.views.graph.view import GraphViewBuilder
 
-_QUICK_S = 3.0
+_QUICK_S = 0.5  # of the last update: so long an answer waits for engines that are up
 #: The tools and a repository's languages in, each group's backends out, the first choice first.
 FindBackends = Callable[[Toolbox, Set[str]], Mapping[str, Sequence[FactBackend]]]
 

@@ -24,10 +24,15 @@ NeighbourRelation = Literal["dependencies", "dependents", "callers", "callees", 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotRequest:
-    """Which snapshot to answer for: that of revision `at`, or without it the worktree's."""
+    """Which snapshot to answer for: that of revision `at`, or without it the worktree's.
+
+    Navigation answers from what is there. With `wait` it brings up the graph first, and starts the language
+    server where no engine resolved the file.
+    """
 
     at: str | None = None
     refresh: Refresh = "auto"
+    wait: bool = False
 
 
 CURRENT = SnapshotRequest()

@@ -23,7 +23,8 @@ class NavigationAnswer(ItemSequence[Location]):
 
     `total` counts all of them, also those past the limit; `outside` what the question means outside the
     repository. `provider` and `backend` say who answered: `syntactic` answers go by names alone and are never
-    resolved. `granularity` is `enclosing` when nothing is known at the very position.
+    resolved. `granularity` is `enclosing` when nothing is known at the very position. `behind` are files that
+    changed since the graph that answered: lines that changed there were looked through by name.
     """
 
     locations: tuple[Location, ...]
@@ -41,6 +42,7 @@ class NavigationAnswer(ItemSequence[Location]):
     note: str = ""  # why this provider, when another was the first choice
     meanings: tuple[Meaning, ...] = ()
     unresolved: int = 0  # files of the language group that no engine resolved
+    behind: tuple[str, ...] = ()
 
     @property
     def items(self) -> tuple[Location, ...]:
@@ -88,6 +90,7 @@ class GraphAnswer(ItemSequence[Symbol]):
     """Symbols and the edges between them, from one snapshot; `depth` of a symbol counts steps from the asked.
 
     `backends` names who resolved each language group. A group that is missing there is known by names alone.
+    `behind` are files that changed since the graph that answered.
     """
 
     symbols: tuple[Symbol, ...]
@@ -101,6 +104,7 @@ class GraphAnswer(ItemSequence[Symbol]):
     refreshed: str = ""
     note: str = ""
     unresolved: int = 0  # files of the asked symbol's language group that no engine resolved
+    behind: tuple[str, ...] = ()
 
     @property
     def completeness(self) -> Completeness:
@@ -108,7 +112,7 @@ class GraphAnswer(ItemSequence[Symbol]):
         group = self.symbols[0].group if self.symbols else ""
         if not self.backends or (group and group not in self.backends):
             return "unknown"
-        if self.unresolved:
+        if self.unresolved or self.behind:
             return "partial"
         return "limited" if self.truncated else "all"
 

@@ -175,10 +175,10 @@ class Workspace:
 
     def definition(
         self, where: str | Position, *, name: str = "", provider: requests.ProviderChoice = "auto",
-        limit: int | None = None, at: str | None = None, refresh: Refresh = "auto",
+        limit: int | None = None, at: str | None = None, refresh: Refresh = "auto", wait: bool = False,
     ) -> NavigationAnswer:  # fmt: skip
-        """Where what stands at `where` is declared; see `NavigationRequest`."""
-        snapshot = SnapshotRequest(at, refresh)
+        """Where what stands at `where` is declared; see `NavigationRequest` and `SnapshotRequest`."""
+        snapshot = SnapshotRequest(at, refresh, wait)
         return self.navigator.definition(
             requests.NavigationRequest(where, name, provider, limit, snapshot=snapshot)
         )
@@ -186,19 +186,20 @@ class Workspace:
     def references(
         self, where: str | Position, *, name: str = "", provider: requests.ProviderChoice = "auto",
         limit: int | None = None, declarations: bool = True, at: str | None = None, refresh: Refresh = "auto",
+        wait: bool = False,
     ) -> NavigationAnswer:  # fmt: skip
         """Every place that refers to what stands at `where`; see `NavigationRequest`."""
-        snapshot = SnapshotRequest(at, refresh)
+        snapshot = SnapshotRequest(at, refresh, wait)
         request = requests.NavigationRequest(where, name, provider, limit, declarations, snapshot=snapshot)
         return self.navigator.references(request)
 
     def neighbours(
         self, where: str | Position, relation: requests.NeighbourRelation = "dependencies", *, name: str = "",
         depth: int = 1, k: int = 50, kinds: Sequence[str] = (), at: str | None = None,
-        refresh: Refresh = "auto",
+        refresh: Refresh = "auto", wait: bool = False,
     ) -> GraphAnswer:  # fmt: skip
         """What a symbol uses (`dependencies`), is used by (`dependents`), its callers, callees, subtypes."""
-        snapshot = SnapshotRequest(at, refresh)
+        snapshot = SnapshotRequest(at, refresh, wait)
         request = requests.NeighboursRequest(where, relation, name, depth, k, kinds=kinds, snapshot=snapshot)
         return self.navigator.neighbours(request)
 

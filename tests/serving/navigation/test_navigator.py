@@ -119,20 +119,34 @@ def test_a_wrong_place_is_an_error_with_a_command(workspace: Workspace, where: s
     assert raised.value.hint
 
 
-def test_auto_takes_the_graph_only_while_it_is_fresh(
-    repository: GitRepo, workspace: Workspace, backends: Backends
+def test_no_question_builds_a_graph_or_starts_a_server_unless_it_waits(
+    workspace: Workspace, backends: Backends
 ) -> None:
-    workspace.index([ViewKind.GRAPH])
-    assert workspace.definition("shop/cart.py:1:15").provider == "static"
-    repository.write("shop/cart.py", "\ndef show_cart load_cart\n")
-    with Workspace(repository.path, find_backends=backends) as later:  # a recent look counts for a second
-        answer = later.definition("shop/cart.py:2:15")
-    assert answer.provider != "static"
-    assert "no fresh graph" in answer.note
-    workspace.update()
-    answer = workspace.references("load_cart")
-    assert answer.provider == "static"
-    assert ("shop/cart.py", 2, 14) in places(answer)
+    assert workspace.definition("helper").provider == "syntactic"
+    assert workspace.references("shop/cart.py:1:5").provider == "syntactic"
+    assert workspace.neighbours("helper", "dependents").backends == {}
+    assert [each.name for each in workspace.navigator.symbols("helper").symbols] == ["helper"]
+    assert [each.name for each in workspace.navigator.outline("bin/run.rb").symbols] == ["helper"]
+    unknown = workspace.navigator.path("page", "load_cart")
+    assert unknown.symbols == ()
+    assert "not known without a graph" in unknown.note
+    assert backends.toy.runs == 0
+    assert workspace.definition("load_cart", wait=True).provider == "static"
+    assert backends.toy.runs == 1
+    assert [each.name for each in workspace.navigator.path("page", "load_cart").symbols] == [
+        "page",
+        "load_cart",
+    ]
+
+
+def test_a_resident_process_starts_the_server_beside_its_first_answer(workspace: Workspace) -> None:
+    workspace.navigator.resident = True
+    started: list[Position] = []
+    workspace.navigator.servers.require = lambda path: "server 1"  # type: ignore[method-assign]
+    workspace.navigator.servers.start_beside = started.append  # type: ignore[assignment]
+    answer = workspace.definition("shop/cart.py:1:15")
+    assert answer.provider == "syntactic"
+    assert started == [Position("shop/cart.py", 1, 14)]
 
 
 def test_a_file_without_facts_is_answered_by_name_and_says_so(workspace: Workspace) -> None:
@@ -203,6 +217,7 @@ def test_the_graph_answers_who_uses_whom(workspace: Workspace) -> None:
 
 
 def test_symbols_and_outlines_name_their_places(workspace: Workspace) -> None:
+    workspace.index([ViewKind.GRAPH])
     found = workspace.navigator.symbols("cart", k=1)
     assert (found.total, found.truncated) == (2, True)
     shown = workspace.navigator.outline("shop/cart.py")

@@ -35,6 +35,7 @@ def workspace(tmp_path: Path) -> Iterator[Workspace]:
 
 
 def test_two_symbols_are_joined_by_their_chain_of_uses_in_either_direction(workspace: Workspace) -> None:
+    workspace.index([ViewKind.GRAPH])
     for ends in (["page", "load_cart"], ["load_cart", "page"]):
         answer = route_for_symbols(workspace.navigator, ends, k=10)
         assert [anchor.symbol for anchor in answer.anchors] == ["page", "show_cart", "load_cart"]

@@ -21,6 +21,9 @@ path_globs = click.option(
 no_refresh = click.option(
     "--no-refresh", is_flag=True, help="Answer from what was last indexed, and say that it may be stale."
 )
+waiting = click.option(
+    "--wait", is_flag=True, help="Bring up the graph first, or start the language server, instead of names."
+)
 views_option = click.option(
     "--views",
     metavar="NAMES",
@@ -91,9 +94,9 @@ def planning(function: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def asked_snapshot(at: str | None, no_refresh: bool) -> SnapshotRequest:
-    """What `--at` and `--no-refresh` ask for."""
-    return SnapshotRequest(at, "never" if no_refresh else "auto")
+def asked_snapshot(at: str | None, no_refresh: bool, wait: bool = False) -> SnapshotRequest:
+    """What `--at`, `--no-refresh` and `--wait` ask for."""
+    return SnapshotRequest(at, "never" if no_refresh else "auto", wait)
 
 
 def shared(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:

@@ -41,6 +41,7 @@ class NavigationReply(Envelope[PlaceItem], kw_only=True, frozen=True):
     """`def` and `refs`. `provider` is `static`, `live` or `syntactic`: by names alone.
 
     `unresolved` counts the files of the language group that no engine resolved: `completeness` is `partial`.
+    `behind` are the files that changed since the graph that answered: changed lines there are by name.
     """
 
     backend: str
@@ -51,6 +52,7 @@ class NavigationReply(Envelope[PlaceItem], kw_only=True, frozen=True):
     asked: str
     position: Position
     note: str
+    behind: tuple[str, ...] = ()
 
 
 class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
@@ -58,7 +60,7 @@ class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
 
     `start` is the symbol whose neighbours `items` are. A walk that is `truncated` has at least `total`.
     `completeness` is `unknown` where no engine resolved the uses of that symbol's language, and `partial`
-    where it did not resolve `unresolved` files of it.
+    where it did not resolve `unresolved` files of it, or where files changed since the graph: `behind`.
     """
 
     completeness: Completeness
@@ -68,6 +70,7 @@ class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
     backends: Mapping[str, str]
     edges: tuple[SymbolEdge, ...]
     note: str
+    behind: tuple[str, ...] = ()
 
 
 class DrawnSymbol(msgspec.Struct, frozen=True):
@@ -141,6 +144,7 @@ def navigation_reply(answer: NavigationAnswer, texts: Sequence[str]) -> Navigati
         asked=answer.asked,
         position=answer.position,
         note=answer.note,
+        behind=answer.behind,
     )
 
 
@@ -161,12 +165,13 @@ def graph_reply(answer: GraphAnswer, *, around: bool = False) -> GraphReply:
         backends=answer.backends,
         edges=answer.edges,
         note=answer.note,
+        behind=answer.behind,
     )
 
 
 def unresolved(answer: GraphAnswer) -> bool:
-    """Whether nobody resolved uses here: then an empty answer does not say that there are none."""
-    return answer.completeness == "unknown"
+    """Whether uses here may be missing: then an empty answer does not say that there are none."""
+    return answer.completeness in ("unknown", "partial")
 
 
 def graph_provider(answer: GraphAnswer) -> str:

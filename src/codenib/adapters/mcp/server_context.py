@@ -126,6 +126,7 @@ class ServerContext:
         workspace = Workspace(self.root, progress=self._progress)
         workspace.maintenance.snapshots.unchanged_since = self.events.unchanged_since
         workspace.maintenance.snapshots.catch_up_beside = self._catch_up
+        workspace.navigator.resident = True
         return workspace
 
     def follow_edits(self) -> None:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codenib.core.errors import InputError
+from codenib.core.errors import CodenibError, InputError
 from codenib.core.navigation import Position
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.cpp.inference.commands import SOURCES
 from codenib.navigation.live import servers
 from codenib.navigation.live.pool import ServerPool
+from codenib.navigation.live.session import LiveRequest
 from codenib.navigation.live.worktree import Changes
 from codenib.navigation.tools.locate import Toolbox
 from codenib.units.languages import language_hint
@@ -38,6 +41,8 @@ class LiveServers:
         self._trusted = trusted
         self._pool = ServerPool(tools, watch=False)
         self._files: Mapping[str, str] = {}
+        self._starting: set[str] = set()
+        self._ready: set[str] = set()
 
     def close(self) -> None:
         """Stop them."""
@@ -47,6 +52,24 @@ class LiveServers:
     def running(self) -> bool:
         """Whether a server was started."""
         return self._pool.started
+
+    def is_ready(self, path: str) -> bool:
+        """Whether the server of a file has read the project, so that an answer does not wait for that."""
+        server = servers.server_of(language_hint(path))
+        return server is not None and server.group in self._ready
+
+    def start_beside(self, position: Position) -> None:
+        """Start the server of a file and let it read the project, beside whoever asks."""
+        group = server_of(position.path).group
+        if group not in self._starting:
+            self._starting.add(group)
+            name = f"start {group} server"
+            threading.Thread(target=self._warm_up, args=(group, position), name=name, daemon=True).start()
+
+    def _warm_up(self, group: str, position: Position) -> None:
+        with suppress(CodenibError, OSError):  # whoever asks it by name is told what is wrong
+            self.provider(position.path).warm_up([LiveRequest("definition", position)])
+            self._ready.add(group)
 
     def require(self, path: str) -> str:
         """The server of a file, by name and version; an error that says what is missing otherwise."""
@@ -82,6 +105,7 @@ class LiveServers:
         inside = tuple(place for place in reply.locations if place.path in files)
         outside = reply.outside + len(reply.locations) - len(inside)
         answer = SortedLocations(inside[: request.limit], len(inside), outside, "occurrence", "")
+        self._ready.add(server_of(position.path).group)
         return answer, backend if reply.settled else f"{backend}, still loading"
 
     def is_covered(self, path: str) -> bool:

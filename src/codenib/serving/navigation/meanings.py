@@ -158,7 +158,7 @@ def declared_kind(kind: str, signature: str) -> str:
 
 
 def has_graph(pinned: PinnedSnapshot) -> bool:
-    return ViewKind.GRAPH in pinned.manifest.views
+    return pinned.has_fresh(ViewKind.GRAPH)
 
 
 def first_line(lines: Sequence[str], start: int) -> int:

@@ -32,20 +32,29 @@ from codenib.serving.navigation.completeness import claim_definitions, claim_nei
 from codenib.serving.navigation.meanings import main_meaning, meanings_by_name
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
+from codenib.serving.navigation.static import (
+    BUILD,
+    ask_static,
+    backend_of,
+    navigated,
+    no_facts_note,
+    references_of_all,
+    unreadable_note,
+)
 from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.pool import Snapshots
 from codenib.serving.snapshots.reader import SourceReader, link_source
 
 if TYPE_CHECKING:
+    from codenib.core.navigation import Location
     from codenib.serving.navigation.compare import NavigationComparison
+    from codenib.serving.navigation.lag import LaggingGraph
     from codenib.serving.navigation.live import LiveServers
     from codenib.serving.snapshots.pinned import PinnedSnapshot
-    from codenib.views.graph.navigate import SortedLocations
 
 _log = logging.getLogger("codenib")
 
-_BUILD = "codenib index --views graph"
-_PATIENCE_S = 3.0  # for the process that maintains the graph; a language server takes longer to start
+_PATIENCE_S = 0.3  # for the process that maintains the graph; then an answer says how far that is behind
 
 
 class Navigator:
@@ -56,6 +65,8 @@ class Navigator:
         self._snapshots = snapshots
         self._reader = reader
         self.places = PlaceResolver(snapshots, reader)
+        #: Whether this process stays: then what would answer better is started beside the answer.
+        self.resident = False
 
     def close(self) -> None:
         """Stop the servers."""
@@ -86,11 +97,18 @@ class Navigator:
             node = self.places.node(pinned, request.where, request.name, request.snapshot)
             return claim_neighbours(pinned, neighbours(pinned, node, request))
 
-        return self._from_graph(ask, request.snapshot, build=False)
+        def ask_lagging(lag: LaggingGraph) -> GraphAnswer | None:
+            from codenib.serving.navigation.lag import neighbours_now
+
+            return neighbours_now(self._snapshots, self.places, lag, request)
+
+        return self._from_graph(
+            ask, request.snapshot, ask_lagging, lambda pinned: self._neighbours_by_name(pinned, request)
+        )
 
     def _is_resolved(self, pinned: PinnedSnapshot, request: NeighboursRequest) -> bool:
         """Whether an engine resolved what is asked about, or one of the things that a name means."""
-        if ViewKind.GRAPH not in pinned.manifest.views:
+        if not pinned.has_fresh(ViewKind.GRAPH):
             return False
         meanings = self.places.meanings(pinned, request.where, request.snapshot)
         if meanings is not None:
@@ -110,7 +128,7 @@ class Navigator:
             if meanings is None:
                 meanings = self._named_at(lexical, request)
             answer = asking.of_symbol(meanings)
-        why = f"by name: {_no_facts(pinned, answer.symbols[0].path)}"
+        why = f"by name: {no_facts_note(pinned, answer.symbols[0].path)}"
         return replace(answer, note="; ".join(filter(None, (why, answer.note))))
 
     def _named_at(self, lexical: PinnedSnapshot, request: NeighboursRequest) -> list[Meaning]:
@@ -125,26 +143,51 @@ class Navigator:
     def path(
         self, start: str | Position, goal: str | Position, snapshot: SnapshotRequest = CURRENT
     ) -> GraphAnswer:
-        """The shortest chain of uses from one symbol to another; no symbols when there is none."""
-        from codenib.serving.navigation.neighbours import shortest_path
+        """The shortest chain of uses from one symbol to another; no symbols when there is none.
+
+        Without a graph it is not known, and the note says so.
+        """
+        from codenib.serving.navigation.neighbours import shortest_path, unknown_path
 
         def ask(pinned: PinnedSnapshot) -> GraphAnswer:
             ends = [self.places.node(pinned, where, "", snapshot) for where in (start, goal)]
             return claim_neighbours(pinned, shortest_path(pinned, *ends))
 
-        return self._from_graph(ask, snapshot)
+        def ask_lagging(lag: LaggingGraph) -> GraphAnswer | None:
+            ends = [lag.where_before(self.places, where, "", snapshot) for where in (start, goal)]
+            if ends[0] is None or ends[1] is None:
+                return None
+            nodes = [self.places.node(lag.before, where, "", snapshot) for where in ends if where is not None]
+            return lag.answer_now(shortest_path(lag.before, *nodes))
+
+        return self._from_graph(
+            ask, snapshot, ask_lagging, lambda pinned: unknown_path(pinned, start, goal, BUILD)
+        )
 
     def symbols(self, query: str, k: int = 20, snapshot: SnapshotRequest = CURRENT) -> GraphAnswer:
         """Declarations whose name holds `query`: exact names first, then the more important."""
+        from codenib.serving.navigation.by_units import symbols_by_name
         from codenib.serving.navigation.neighbours import find_symbols
 
-        return self._from_graph(lambda pinned: find_symbols(pinned, query, k), snapshot)
+        return self._from_graph(
+            lambda pinned: find_symbols(pinned, query, k),
+            snapshot,
+            None,
+            lambda pinned: symbols_by_name(pinned, query, k),
+        )
 
     def outline(self, path: str, snapshot: SnapshotRequest = CURRENT) -> GraphAnswer:
         """The declarations of a file, each with its depth."""
+        from codenib.serving.navigation.by_units import outline_by_units
         from codenib.serving.navigation.neighbours import outline
 
-        return self._from_graph(lambda pinned: outline(pinned, self._reader.relative(path)), snapshot)
+        name = self._reader.relative(path)
+        return self._from_graph(
+            lambda pinned: outline(pinned, name),
+            snapshot,
+            None,
+            lambda pinned: outline_by_units(pinned, name),
+        )
 
     def history(self, request: HistoryRequest) -> HistoryAnswer:
         """Who changed a file or lines of it, newest first."""
@@ -185,14 +228,48 @@ class Navigator:
         return LiveServers(repository.root, self._compiler.graph.tools, folder, trusted=trusted)
 
     def _from_graph(
-        self, ask: Callable[[PinnedSnapshot], GraphAnswer], snapshot: SnapshotRequest, *, build: bool = True
+        self,
+        ask: Callable[[PinnedSnapshot], GraphAnswer],
+        snapshot: SnapshotRequest,
+        ask_lagging: Callable[[LaggingGraph], GraphAnswer | None] | None,
+        ask_names: Callable[[PinnedSnapshot], GraphAnswer],
     ) -> GraphAnswer:
+        """From the graph that is fresh, else from the last one, else by name: whichever is there.
+
+        Who waits, or asks for what was published, has the graph alone.
+        """
         started = time.perf_counter()
-        kind = ViewKind.GRAPH if build or self.has_graph else ViewKind.LEXICAL
-        pinned, refreshed = self._snapshots.pin(kind, snapshot)
-        answer = ask(pinned)
-        link_source(answer.symbols, self._snapshots, pinned.ref.id)
+        pinned, refreshed = self._pin_graph(snapshot)
+        if pinned.has_fresh(ViewKind.GRAPH):
+            answer: GraphAnswer | None = ask(pinned)
+        else:
+            lag = self._lag(pinned, snapshot) if ask_lagging is not None else None
+            answer = ask_lagging(lag) if ask_lagging is not None and lag is not None else None
+        if answer is None:
+            pinned, refreshed = self._snapshots.pin(ViewKind.LEXICAL, snapshot)
+            answer = ask_names(pinned)
+        link_source(answer.symbols, self._snapshots, answer.snapshot.id)
         return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def _pin_graph(self, snapshot: SnapshotRequest) -> tuple[PinnedSnapshot, str]:
+        """The graph as it must be for who waits or has engines up; else the snapshot with what is there.
+
+        The process that maintains the graph has a moment: it answers for edited files too.
+        """
+        if snapshot.refresh == "never" and not self.has_graph:
+            return self._snapshots.pin(ViewKind.LEXICAL, snapshot)
+        if snapshot.wait or snapshot.refresh == "never" or self._at_hand(snapshot.at):
+            return self._snapshots.pin(ViewKind.GRAPH, snapshot)
+        return self._snapshots.pin_ready(ViewKind.GRAPH, snapshot.at, _PATIENCE_S), ""
+
+    def _lag(self, pinned: PinnedSnapshot, snapshot: SnapshotRequest) -> LaggingGraph | None:
+        """The last graph of this worktree beside the files as they are now."""
+        if snapshot.at is not None or pinned.has_fresh(ViewKind.GRAPH):
+            return None
+        from codenib.serving.navigation.lag import LaggingGraph
+
+        before = self._snapshots.pin_last(ViewKind.GRAPH)
+        return LaggingGraph(before, pinned) if before is not None else None
 
     def _answer(self, question: NavigationQuestion, request: NavigationRequest) -> NavigationAnswer:
         started = time.perf_counter()
@@ -232,7 +309,7 @@ class Navigator:
             alone = [place for place in answer.locations if place != first] == []
             return replace(answer, meanings=tuple(meanings)) if alone else answer
         if request.provider == "static" and not resolved:
-            raise StateError(_no_facts(pinned, first.path), hint="codenib tools")
+            raise StateError(no_facts_note(pinned, first.path), hint="codenib tools")
         if question == "definition":
             places = SortedLocations(
                 tuple(each.place for each in meanings[: request.limit]),
@@ -243,15 +320,19 @@ class Navigator:
             )
             chosen = tuple(meanings[: request.limit])
             if resolved:
-                answer = _navigated(pinned, position, places, "static", _backend_of(pinned, first.path))
+                answer = navigated(pinned, position, places, "static", backend_of(pinned, first.path))
                 return replace(answer, meanings=chosen)
-            answer = _navigated(pinned, position, places, "syntactic", "names")
-            return replace(answer, meanings=chosen, note=_no_facts(pinned, first.path))
+            answer = navigated(pinned, position, places, "syntactic", "names")
+            return replace(answer, meanings=chosen, note=no_facts_note(pinned, first.path))
         note = f"{len(meanings)} declarations have this name"
         if not resolved:
+            positions = [Position(each.place.path, each.place.line, each.place.column) for each in meanings]
+            lagging = self._lagging_answer(question, pinned, positions, request)
+            if lagging is not None:
+                return replace(lagging, note=f"{note}; {lagging.note}")
             answer = self._by_name(question, pinned, position, request)
-            return replace(answer, note=f"{note}; {_no_facts(pinned, first.path)}")
-        answer = replace(_references_of_all(pinned, meanings, request), note=note)
+            return replace(answer, note=f"{note}; {no_facts_note(pinned, first.path)}")
+        answer = replace(references_of_all(pinned, meanings, request), note=note)
         return self._claimed(question, pinned, answer, request)
 
     def _at_position(
@@ -259,17 +340,21 @@ class Navigator:
     ) -> NavigationAnswer:
         position = self.places.position(pinned, request.where, request.name, request.snapshot)
         provider, note = self._choose(request, pinned, position)
+        if provider == "syntactic":
+            lagging = self._lagging_answer(question, pinned, [position], request)
+            if lagging is not None:
+                return lagging
         _log.debug(
             "%s of %s: %s answers%s", question, position, provider, f", because {note}" if note else ""
         )
         if provider == "live":
             matches, backend = self.servers.ask(question, position, request, pinned.files)
         elif provider == "static":
-            matches, backend = _ask_static(question, pinned, position, request)
-            note = _unreadable(pinned, [position.path, *(place.path for place in matches.locations)])
+            matches, backend = ask_static(question, pinned, position, request)
+            note = unreadable_note(pinned, [position.path, *(place.path for place in matches.locations)])
         else:
             return replace(self._by_name(question, pinned, position, request), note=note)
-        answer = replace(_navigated(pinned, position, matches, provider, backend), note=note)
+        answer = replace(navigated(pinned, position, matches, provider, backend), note=note)
         return self._claimed(question, pinned, answer, request)
 
     def _claimed(
@@ -286,19 +371,41 @@ class Navigator:
             return claim_definitions(pinned, answer)
         return claim_references(self._snapshots, pinned, answer, request)
 
-    def _pin(self, request: NavigationRequest) -> tuple[PinnedSnapshot, str]:
-        """The graph as it must be, or as it is where a server may answer instead.
+    def _lagging_answer(
+        self,
+        question: NavigationQuestion,
+        pinned: PinnedSnapshot,
+        positions: Sequence[Position],
+        request: NavigationRequest,
+    ) -> NavigationAnswer | None:
+        """What the last graph knows of some positions, in today's lines; None where it does not know them."""
+        lag = self._lag(pinned, request.snapshot)
+        before = [lag.known_before(each) for each in positions] if lag is not None else []
+        if lag is None or any(each is None for each in before):
+            return None
+        whole = replace(request, limit=None)
+        asked = [ask_static(question, lag.before, each, whole) for each in before if each is not None]
+        first, backend = asked[0]
+        merged = replace(first, locations=tuple({at for each, _ in asked for at in each.locations}))
+        named: tuple[Location, ...] = ()
+        if question == "references" and lag.behind:
+            named = by_name.places_of_name(self._snapshots, first.asked, positions[0].path, request.snapshot)
+        places = lag.places_now(merged, named)
+        if question == "definition" and len(places.locations) < len(merged.locations):
+            return None  # what declares it changed: the units know the file as it is
+        limited = replace(places, locations=places.locations[: request.limit])
+        answer = navigated(pinned, positions[0], limited, "static", backend)
+        if not lag.behind:
+            return answer
+        return replace(answer, completeness="partial", note=lag.note, behind=lag.behind)
 
-        An engine that is up brings it there sooner than a server starts: the one that maintains the graph
-        answers for edited files too.
-        """
-        provider, snapshot = request.provider, request.snapshot
-        at_hand = provider == "auto" and self._at_hand(snapshot.at)
-        if provider == "static" or snapshot.refresh == "never" or at_hand:
-            return self._snapshots.pin(ViewKind.GRAPH, snapshot)
-        started = "servers" in self.__dict__ and self.servers.running
-        patience_s = _PATIENCE_S if provider == "auto" and not started else 0.0
-        return self._snapshots.pin_ready(ViewKind.GRAPH, snapshot.at, patience_s), ""
+    def _pin(self, request: NavigationRequest) -> tuple[PinnedSnapshot, str]:
+        """The graph as it must be, or what is there where something else may answer instead."""
+        if request.provider == "static":
+            return self._snapshots.pin(ViewKind.GRAPH, request.snapshot)
+        if request.provider == "live":
+            return self._snapshots.pin_ready(ViewKind.GRAPH, request.snapshot.at), ""
+        return self._pin_graph(request.snapshot)
 
     def _at_hand(self, at: str | None) -> bool:
         """Whether this process has the engines of the worktree's graph, and they were quick last time."""
@@ -312,16 +419,23 @@ class Navigator:
             return "live", ""
         if resolved_group(pinned, position.path) is not None:
             return "static", ""
-        why = _no_facts(pinned, position.path)
+        why = no_facts_note(pinned, position.path)
         if request.provider == "static":
             raise StateError(why, hint="codenib tools")
         if request.snapshot.at is not None or self._compiler.repository.kind == "bare":
+            return "syntactic", why
+        waits = request.snapshot.wait
+        if not (waits or self.resident or "servers" in self.__dict__):
             return "syntactic", why
         try:
             self.servers.require(position.path)
         except CodenibError as error:
             return "syntactic", f"{why}; {error.message}"
-        return "live", why
+        if waits or self.servers.is_ready(position.path):
+            return "live", why
+        if self.resident and not self.has_graph:
+            self.servers.start_beside(position)
+        return "syntactic", why
 
     def _by_name(
         self,
@@ -342,72 +456,5 @@ class Navigator:
         else:
             places = by_name.places_of_name(self._snapshots, name, position.path, request.snapshot)
         matches = SortedLocations(places[: request.limit], len(places), 0, "name", name)
-        answer = _navigated(pinned, position, matches, "syntactic", "names")
+        answer = navigated(pinned, position, matches, "syntactic", "names")
         return replace(answer, meanings=tuple(meanings[: request.limit]))
-
-
-def _navigated(
-    pinned: PinnedSnapshot, position: Position, matches: SortedLocations, provider: Provider, backend: str
-) -> NavigationAnswer:
-    limited = matches.total > len(matches.locations)
-    return NavigationAnswer(
-        locations=matches.locations,
-        snapshot=pinned.ref,
-        provider=provider,
-        backend=backend,
-        granularity=matches.granularity,
-        completeness="unknown" if provider == "syntactic" else "limited" if limited else "all",
-        total=matches.total,
-        outside=matches.outside,
-        asked=matches.asked,
-        position=position,
-        seconds=0.0,
-    )
-
-
-def _references_of_all(
-    pinned: PinnedSnapshot, meanings: Sequence[Meaning], request: NavigationRequest
-) -> NavigationAnswer:
-    """What refers to any of several declarations, each place once."""
-    whole = replace(request, limit=None)
-    positions = [Position(each.place.path, each.place.line, each.place.column) for each in meanings]
-    asked = [_ask_static("references", pinned, position, whole) for position in positions]
-    places = sorted({place for matches, _ in asked for place in matches.locations})
-    first, backend = asked[0]
-    merged = replace(first, locations=tuple(places[: request.limit]), total=len(places))
-    return _navigated(pinned, positions[0], merged, "static", backend)
-
-
-def _ask_static(
-    question: NavigationQuestion, pinned: PinnedSnapshot, position: Position, request: NavigationRequest
-) -> tuple[SortedLocations, str]:
-    from codenib.views.graph.navigate import definitions, references
-
-    view, backend = pinned.graph, _backend_of(pinned, position.path)
-    if question == "definition":
-        return definitions(view, position, request.limit), backend
-    return references(view, position, request.limit, declarations=request.declarations), backend
-
-
-def _backend_of(pinned: PinnedSnapshot, path: str) -> str:
-    view = pinned.graph
-    group = view.group(view.file_number(path) or 0)
-    return next(each.backend for each in view.about.groups if each.group == group)
-
-
-def _unreadable(pinned: PinnedSnapshot, paths: Sequence[str]) -> str:
-    """What to say when an answer comes from the last readable text of files that do not parse now."""
-    if not pinned.graph.about.stale:
-        return ""
-    from codenib.views.graph.maintenance.stale_syntax import describe
-
-    return describe(sorted(pinned.graph.about.stale.keys() & set(paths)))
-
-
-def _no_facts(pinned: PinnedSnapshot, path: str) -> str:
-    if ViewKind.GRAPH not in pinned.manifest.views:
-        return f"no fresh graph ({_BUILD})"
-    for each in pinned.graph.about.groups:
-        if each.error and path:
-            return f"no facts of {path}: {each.group}: {each.error}"
-    return f"no facts of {path}: no semantic backend covers it"

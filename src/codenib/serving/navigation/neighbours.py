@@ -71,6 +71,22 @@ def shortest_path(pinned: PinnedSnapshot, start: int, goal: int) -> GraphAnswer:
     return _answer(pinned, [describe(view, node, step) for step, node in enumerate(nodes)], chain, start)
 
 
+def unknown_path(
+    pinned: PinnedSnapshot, start: str | Position, goal: str | Position, build: str
+) -> GraphAnswer:
+    """That nobody knows whether there is a chain: names alone do not tell what uses what."""
+    return GraphAnswer(
+        symbols=(),
+        edges=(),
+        snapshot=pinned.ref,
+        total=0,
+        truncated=False,
+        seconds=0.0,
+        asked=str(start),
+        note=f"whether {start} reaches {goal} is not known without a graph ({build})",
+    )
+
+
 def find_symbols(pinned: PinnedSnapshot, query: str, limit: int) -> GraphAnswer:
     """Declarations by name."""
     nodes, total = search(pinned.graph, query, limit)

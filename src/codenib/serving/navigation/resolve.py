@@ -129,7 +129,7 @@ class PlaceResolver:
 
 def resolved_group(pinned: PinnedSnapshot, path: str) -> str | None:
     """The language group of a file whose facts a semantic backend resolved; None when there are none."""
-    if ViewKind.GRAPH not in pinned.manifest.views:
+    if not pinned.has_fresh(ViewKind.GRAPH):
         return None
     view = pinned.graph
     file = view.file_number(path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -68,7 +68,15 @@ class _Use:
 class NeighboursByName:
     """Answers for one pinned snapshot with a lexical view."""
 
-    def __init__(self, snapshots: Snapshots, pinned: PinnedSnapshot, request: NeighboursRequest) -> None:
+    def __init__(
+        self,
+        snapshots: Snapshots,
+        pinned: PinnedSnapshot,
+        request: NeighboursRequest,
+        counts: Callable[[str, int], bool] = lambda path, line: True,
+    ) -> None:
+        """Only uses on lines of files that `counts` are looked at."""
+        self._counts = counts
         self._snapshots = snapshots
         self._pinned = pinned
         self._request = request
@@ -129,7 +137,7 @@ class NeighboursByName:
         for path in self._files_with(rf"\b{re.escape(name)}\b", meanings[0].place.path):
             bare = language_hint(path) in _BARE_CALLS
             for number, line in enumerate(self._read(path).code.split("\n"), 1):
-                if name not in line:
+                if name not in line or not self._counts(path, number):
                     continue
                 for match in word.finditer(line):
                     if (path, number, match.start()) in declared:
@@ -149,7 +157,8 @@ class NeighboursByName:
         for other in self._files_with(rf"\b{re.escape(name)}\b", path):
             lines = self._read(other).code.split("\n")
             for number, line in enumerate(lines, 1):
-                around = self._around(other, number) if word.search(line) else None
+                named = word.search(line) and self._counts(other, number)
+                around = self._around(other, number) if named else None
                 if around is None or around.kind not in _TYPES or (other, around.start_line) in seen:
                     continue
                 if last_name(around.symbol) != name and _inherits(lines, around, word):
@@ -196,7 +205,7 @@ class NeighboursByName:
         """The files in the language of `like` whose text matches, sources before tests; no prose."""
         request = RegexRequest(pattern, k=None, snapshot=self._request.snapshot)
         paths = {match.path for match in search_regex(self._snapshots, request).items}
-        alike = [path for path in paths if _family(path) == _family(like)]
+        alike = [path for path in paths if _family(path) == _family(like) and self._counts(path, 0)]
         shares = mark_factors()
         marked = {path: marks_of(path) for path in alike}
         return sorted(

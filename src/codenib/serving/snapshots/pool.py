@@ -65,6 +65,10 @@ class Snapshots(Protocol):
         """
         ...
 
+    def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
+        """The snapshot of the last view `kind` of this worktree, with that open; None when it has none."""
+        ...
+
     def of_snapshot(self, snapshot: str) -> PinnedSnapshot:
         """The opened views of a snapshot that answered before."""
         ...
@@ -172,6 +176,16 @@ class SnapshotPool:
             self._remember(key, self._loose(snapshot))
         self._recent[at] = _Look(started, looked, self._pinned[key])
         return self._pinned[key]
+
+    def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
+        """See `Snapshots.pin_last`."""
+        record = self._records_of_head().get(kind)
+        manifest = self._store.manifest(record.snapshot) if record is not None and record.artifact else None
+        if manifest is None:
+            return None
+        with suppress(StateError):  # failed, or swept meanwhile
+            return self._open(manifest, kind, stale=False)
+        return None
 
     def _ready(self, pinned: PinnedSnapshot, kind: ViewKind) -> PinnedSnapshot | None:
         """The snapshot with `kind` open, also where that was published since; None when it is not fresh."""

@@ -44,6 +44,9 @@ class PublishedPool:
             return self.pin(kind, SnapshotRequest(at))[0]
         return self._only
 
+    def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
+        return self._only if kind in self._manifest.views else None
+
     def of_snapshot(self, snapshot: str) -> PinnedSnapshot:
         if snapshot != self._manifest.snapshot:
             raise StateError(f"this workspace has no snapshot {snapshot}", hint="codenib update")

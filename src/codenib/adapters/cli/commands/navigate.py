@@ -19,6 +19,7 @@ from codenib.adapters.cli.options import (
     no_refresh,
     path_globs,
     shared,
+    waiting,
 )
 from codenib.adapters.cli.output import opened, print_json, say
 from codenib.adapters.cli.standing import Standing, path_here, place_here, standing_in
@@ -45,7 +46,7 @@ provided = click.option(
     type=click.Choice(["auto", "static", "live"]),
     default="auto",
     show_default=True,
-    help="The graph, the language server, or the graph where it is fresh and else the server.",
+    help="The graph, the language server, or what can answer at once.",
 )
 depth_option = click.option("--depth", default=1, show_default=True, help="How many steps.")
 
@@ -53,7 +54,8 @@ depth_option = click.option("--depth", default=1, show_default=True, help="How m
 @click.command("def")
 @click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
 @limit_option(0, "places")
-@shared(named, provided, at_revision, no_refresh, as_json)
+@shared(named, provided)
+@shared(at_revision, no_refresh, waiting, as_json)
 @click.pass_obj
 def def_(
     repository: str,
@@ -63,11 +65,12 @@ def def_(
     provider: Any,
     at: str | None,
     no_refresh: bool,
+    wait: bool,
     json_output: bool,
 ) -> None:
     """Show where what stands at a place, or a SYMBOL, is defined. Lines and columns are 1-based."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         place = place_here(standing, where, workspace, snapshot)
         request = NavigationRequest(place, name, provider, limit=k or None, snapshot=snapshot)
         answer = workspace.navigator.definition(request)
@@ -79,7 +82,8 @@ def def_(
 @click.argument("where", metavar="FILE:LINE[:COL]|SYMBOL")
 @limit_option(100, "places")
 @click.option("--no-declaration", is_flag=True, help="Leave the declarations out.")
-@shared(named, provided, at_revision, no_refresh, as_json)
+@shared(named, provided)
+@shared(at_revision, no_refresh, waiting, as_json)
 @click.pass_obj
 def refs(
     repository: str,
@@ -90,11 +94,12 @@ def refs(
     provider: Any,
     at: str | None,
     no_refresh: bool,
+    wait: bool,
     json_output: bool,
 ) -> None:
     """Show every place that refers to what stands at a place, or to a SYMBOL."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         place = place_here(standing, where, workspace, snapshot)
         request = NavigationRequest(
             place, name, provider, limit=k or None, declarations=not no_declaration, snapshot=snapshot
@@ -151,7 +156,7 @@ def neighbourhood(metavar: str) -> Callable[[Callable[..., None]], Callable[...,
     def decorate(function: Callable[..., None]) -> Callable[..., None]:
         @click.argument("where", metavar=metavar)
         @shared(named, depth_option, limit_option(50, "symbols"))
-        @shared(at_revision, no_refresh, as_json)
+        @shared(at_revision, no_refresh, waiting, as_json)
         @click.pass_obj
         @functools.wraps(function)
         def call(
@@ -163,10 +168,11 @@ def neighbourhood(metavar: str) -> Callable[[Callable[..., None]], Callable[...,
             k: int,
             at: str | None,
             no_refresh: bool,
+            wait: bool,
             json_output: bool,
             **more: Any,
         ) -> None:
-            snapshot = asked_snapshot(at, no_refresh)
+            snapshot = asked_snapshot(at, no_refresh, wait)
             request = NeighboursRequest(where, name=name, depth=depth, k=k or EVERYTHING, snapshot=snapshot)
             function(repository, request, json_output, **more)
 
@@ -220,12 +226,14 @@ def _show_neighbours(repository: str, request: NeighboursRequest, json_output: b
 @click.command()
 @click.argument("start", metavar="FROM")
 @click.argument("goal", metavar="TO")
-@shared(at_revision, no_refresh, as_json)
+@shared(at_revision, no_refresh, waiting, as_json)
 @click.pass_obj
-def path(repository: str, start: str, goal: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
+def path(
+    repository: str, start: str, goal: str, at: str | None, no_refresh: bool, wait: bool, json_output: bool
+) -> None:
     """Show the shortest chain of uses from one symbol or file to another."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         ends = [place_here(standing, end, workspace, snapshot) for end in (start, goal)]
         answer = workspace.navigator.path(ends[0], ends[1], snapshot)
         progress.close()
@@ -235,12 +243,14 @@ def path(repository: str, start: str, goal: str, at: str | None, no_refresh: boo
 @click.command()
 @click.argument("query")
 @limit_option(20, "symbols")
-@shared(at_revision, no_refresh, as_json)
+@shared(at_revision, no_refresh, waiting, as_json)
 @click.pass_obj
-def symbols(repository: str, query: str, k: int, at: str | None, no_refresh: bool, json_output: bool) -> None:
+def symbols(
+    repository: str, query: str, k: int, at: str | None, no_refresh: bool, wait: bool, json_output: bool
+) -> None:
     """Find declarations by name: exact names first, then the more important."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        answer = workspace.navigator.symbols(query, k or EVERYTHING, asked_snapshot(at, no_refresh))
+        answer = workspace.navigator.symbols(query, k or EVERYTHING, asked_snapshot(at, no_refresh, wait))
         standing = standing_in(repository, workspace)
         progress.close()
     _show_graph(answer, json_output, "symbols", standing)
@@ -248,12 +258,14 @@ def symbols(repository: str, query: str, k: int, at: str | None, no_refresh: boo
 
 @click.command()
 @click.argument("file")
-@shared(at_revision, no_refresh, as_json)
+@shared(at_revision, no_refresh, waiting, as_json)
 @click.pass_obj
-def outline(repository: str, file: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
+def outline(
+    repository: str, file: str, at: str | None, no_refresh: bool, wait: bool, json_output: bool
+) -> None:
     """Show the declarations of a file."""
     with opened(repository, quiet=json_output) as (workspace, progress):
-        snapshot, standing = asked_snapshot(at, no_refresh), standing_in(repository, workspace)
+        snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         answer = workspace.navigator.outline(path_here(standing, file, workspace, snapshot), snapshot)
         progress.close()
     _show_graph(answer, json_output, "outline", standing)
@@ -356,7 +368,7 @@ def compare_navigation(
 @click.option("--svg", "svg_file", metavar="FILE", help="Write an SVG drawing (`-`: standard output).")
 @click.option("--html", "html_file", metavar="FILE", help="Write a page (`-`: standard output).")
 @shared(named, depth_option, limit_option(20, "symbols on each side"))
-@shared(at_revision, no_refresh, as_json)
+@shared(at_revision, no_refresh, waiting, as_json)
 @click.pass_obj
 def graph(
     repository: str,
@@ -368,6 +380,7 @@ def graph(
     k: int,
     at: str | None,
     no_refresh: bool,
+    wait: bool,
     json_output: bool,
 ) -> None:
     """Draw the neighbourhood of a symbol or file: what uses it, and what it uses."""
@@ -376,7 +389,7 @@ def graph(
     if not (svg_file or html_file or json_output):
         raise InputError("say where to draw", hint=f"codenib graph {where} --svg graph.svg")
     with opened(repository, quiet=json_output) as (workspace, progress):
-        snapshot = asked_snapshot(at, no_refresh)
+        snapshot = asked_snapshot(at, no_refresh, wait)
         place = place_here(standing_in(repository, workspace), where, workspace, snapshot)
         before, after = (
             workspace.navigator.neighbours(

@@ -22,7 +22,6 @@ from codenib.core.errors import InputError
 from codenib.core.navigation import Meaning
 from codenib.core.requests import CURRENT, NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
-from codenib.core.views import ViewKind
 from codenib.serving.navigation.route import route_for_query, route_for_symbols
 
 _BODIES = 1  # definitions that are shown with their lines: parsing a file takes 8 ms for 900 lines
@@ -95,7 +94,6 @@ def route(call: Call) -> ToolReply:
     if bool(symbols) == bool(call["query"]):
         raise InputError("give a query, or symbols", hint='route query="…", or symbols=["a.b", "c"]')
     if symbols:
-        call.context.require(ViewKind.GRAPH)
         answer = route_for_symbols(call.workspace.navigator, symbols, call["k"])
     else:
         answer = route_for_query(call.workspace.searcher, call.workspace.navigator, call["query"], call["k"])
