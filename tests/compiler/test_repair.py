@@ -15,8 +15,10 @@ from tests.manifest.published import change_schema
 import codenib
 from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core.views import RepoManifest, ViewKind
+from codenib.manifest.files import with_checksum, without_checksum
 from codenib.manifest.home import home
 from codenib.manifest.store import Store
+from codenib.serving.snapshots.status import describe_refresh
 
 CLEAN: dict[ViewKind, list[str]] = {kind: [] for kind in DEFAULT_VIEWS}
 
@@ -82,6 +84,30 @@ def test_a_damaged_manifest_heals_by_itself_and_says_so(
     assert answer.items
     assert "damaged in the store, so made again: a manifest" in answer.refreshed
     assert codenib.open(indexed.repo.path).verify() == CLEAN
+
+
+def test_a_store_of_an_earlier_version_is_called_that_and_is_made_again(indexed: Indexed) -> None:
+    with codenib.open(indexed.repo.path) as workspace:
+        workspace.index((*DEFAULT_VIEWS, ViewKind.GRAPH))
+    for path in [*indexed.store.folder.glob("*/*.json"), *indexed.store.folder.glob("*.json")]:
+        path.write_bytes(without_checksum(path.read_bytes()))
+    for seal in indexed.store.folder.glob("artifacts/*/seal.json"):
+        seal.unlink()
+    with codenib.open(indexed.repo.path) as workspace:
+        outcome = workspace.update()
+        assert describe_refresh(outcome).endswith("; made by an earlier version, so made again: a manifest")
+        assert not outcome.healed
+        assert set(outcome.manifest.views) == {*DEFAULT_VIEWS, ViewKind.GRAPH}
+        assert not any(workspace.verify().values())
+    assert len(list(indexed.store.folder.glob("artifacts/*"))) == len(DEFAULT_VIEWS) + 1
+
+
+def test_a_manifest_of_an_earlier_schema_is_made_again(indexed: Indexed) -> None:
+    text = without_checksum(indexed.manifest_path.read_bytes()).replace(b'"schema":1', b'"schema":0')
+    indexed.manifest_path.write_bytes(with_checksum(text))
+    answer = codenib.open(indexed.repo.path).search("mooring")
+    assert answer.items
+    assert "made by an earlier version, so made again: a manifest" in answer.refreshed
 
 
 def test_an_unreadable_manifest_of_another_snapshot_is_in_nobodys_way(indexed: Indexed) -> None:

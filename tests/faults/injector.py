@@ -17,7 +17,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 #: What may happen to a step; those with + go on for all later steps.
 KINDS = ("kill", "crash", "EIO", "ENOSPC", "ENOSPC+", "EROFS+")
@@ -64,20 +63,19 @@ class Ended:
 class Running:
     """A command at work: what it printed until now, and a way to talk to it."""
 
-    def __init__(self, process: int, stdin: IO[str], out: Path) -> None:
+    def __init__(self, process: int, stdin: int, out: Path) -> None:
         self._process, self._stdin, self._out = process, stdin, out
         self._code: int | None = None
 
     def send(self, line: str) -> None:
         """Write a line to its standard input, unless it is gone."""
         with suppress(BrokenPipeError):
-            self._stdin.write(f"{line}\n")
-            self._stdin.flush()
+            os.write(self._stdin, f"{line}\n".encode())
 
-    def printed(self, text: str, times: int = 1, *, within_s: float = 30.0) -> bool:
-        """Whether it prints `text` so often before it ends, and in time."""
+    def printed(self, *texts: str, within_s: float = 60.0) -> bool:
+        """Whether it prints one of `texts` before it ends, and in time."""
         deadline = time.monotonic() + within_s
-        while _text(self._out).count(text) < times:
+        while not any(text in _text(self._out) for text in texts):
             if self._is_over() or time.monotonic() > deadline:
                 return False
             time.sleep(0.02)
@@ -142,10 +140,10 @@ class Injector:
             finally:
                 os._exit(code)
         os.close(reading)
-        with open(writing, "w") as stdin:  # noqa: PTH123
-            running = Running(supervisor, stdin, out)
-            if drive is not None:
-                drive(running)
+        running = Running(supervisor, writing, out)
+        if drive is not None:
+            drive(running)
+        os.close(writing)
         code = running.wait(_LIMIT_S)
         return Ended(code, _text(out), _text(err), _steps(log))
 

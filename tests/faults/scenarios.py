@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +23,7 @@ from codenib.adapters.cli.main import run
 from codenib.core.views import Status
 
 _TRACES = ("Traceback (most recent call last)", "internal error")
-_EXPECTED_CODES = {0, 2, 3, 4}
+_EXPECTED_CODES = {0, 2, 3, 4, 130}
 _NAMES = ",".join(VIEWS)
 _LATER = ("not built yet", "of an earlier snapshot")  # a view that comes after the others of its snapshot
 ValueT = TypeVar("ValueT")
@@ -39,6 +40,7 @@ class Place:
         self.user = self.root / "user"
         os.environ["CODENIB_HOME"] = str(self.root / "home")
         os.environ["TMPDIR"] = str(self.root / "tmp")
+        tempfile.tempdir = None  # what an earlier place said
         os.environ["HOME"] = str(self.user)
         self._clear()
         warm = GitRepo(base / "warm")  # what is imported here need not be imported in every trial
@@ -108,6 +110,7 @@ def command(folder: Path, *arguments: str) -> Work:
 
     def work() -> None:
         os.chdir(folder)
+        tempfile.tempdir = None  # each process chooses a folder that it can write
         sys.argv = ["codenib", *arguments]
         run()
 
@@ -146,7 +149,6 @@ class Scenario:
     check: Callable[[Place, Ended, str], Iterator[str]]
     begin: Callable[[Place], None] = lambda place: None  # before each trial
     drive: Callable[[Place, Running], None] | None = None
-    again: tuple[str, ...] = ()  # the command after a fault, when it is not the same
 
     def run(self, place: Place, injector: Injector, fault: tuple[str, int] = ("none", 0)) -> Ended:
         """One trial."""
@@ -168,7 +170,7 @@ class Scenario:
             yield f"hangs: {said[-500:]}"
         elif kind != "kill" and ended.code not in _EXPECTED_CODES:
             yield f"exit code {ended.code}: {said[-500:]}"
-        elif kind != "kill" and ended.code and "try: " not in said:
+        elif kind != "kill" and ended.code not in (0, 130) and "try: " not in said:
             yield f"an error without a hint: {said[-500:]}"
         yield from self.check(place, ended, kind)
 
@@ -183,7 +185,7 @@ def check_answers(place: Place, ended: Ended, kind: str) -> Iterator[str]:
     yield from check_next_run(place, ("index", "--views", _NAMES))
     yield from check_fresh(place)
     left = [str(path.relative_to(place.root)) for path in place.root.rglob("*") if _is_partial(path)]
-    if kind not in ("kill", "crash"):
+    if kind not in ("kill", "crash", "EROFS+"):  # else it could not be removed
         left += [path.name for path in (place.root / "tmp").iterdir()]
     if left:
         yield f"left behind: {left[:5]}"
@@ -276,6 +278,96 @@ def _right_or_labelled(place: Place, ended: Ended, kind: str) -> Iterator[str]:
     yield from check_published(place, ended, kind)
 
 
+def _edit_and_stop(place: Place, running: Running) -> None:
+    """Change a file under a running `watch`, and end it when it says what became of that."""
+    if running.printed("up to date", "updated", "indexed"):
+        place.write_main(2)
+        running.printed("src/main.rb", "1 changed", "try: ")
+        running.printed("1 changed", within_s=8.0)  # it tries again
+    running.interrupt()
+
+
+def _watched(place: Place) -> None:
+    _indexed(place)
+    place.write_main(2)
+    place.learn()
+    place.write_main(1)
+
+
+def _ask_server(place: Place, running: Running) -> None:
+    """A session of an MCP client."""
+    client = {
+        "protocolVersion": "2025-11-25",
+        "capabilities": {},
+        "clientInfo": {"name": "x", "version": "1"},
+    }
+    messages: list[dict[str, Any]] = [
+        {"id": 0, "method": "initialize", "params": client},
+        {"method": "notifications/initialized"},
+        {"id": 1, "method": "tools/call", "params": {"name": "read", "arguments": {"path": "src/main.rb"}}},
+        {"id": 2, "method": "tools/call", "params": {"name": "search", "arguments": {"query": "session"}}},
+    ]
+    for message in messages:
+        running.send(json.dumps({"jsonrpc": "2.0", **message}))
+        if "id" in message:
+            running.printed(f'"id":{message["id"]}')
+
+
+def _replied(place: Place, ended: Ended, kind: str) -> Iterator[str]:
+    """Each request has a reply: the right one, or an error with what helps."""
+    replies = {}
+    for line in ended.out.splitlines():
+        row = json.loads(line)
+        replies[row.get("id")] = row.get("result") or row
+    for number, right in ((1, "saves a session, 1 times"), (2, "src/session.rb")) if kind != "kill" else ():
+        text = json.dumps(replies.get(number, ""))
+        if right not in text and "try: " not in text:
+            yield f"no reply to {number}: {text[:1500]}"
+    yield from check_published(place, ended, kind)
+
+
+_CONFIGURATIONS = {
+    ".claude.json": '{\n  "theme": "dark",\n  "mcpServers": {"other": {"command": "x"}}\n}\n',
+    ".codex/config.toml": 'model = "m"\n',
+    ".cursor/mcp.json": "",
+}
+
+
+def _with_clients(place: Place) -> None:
+    for name, text in _CONFIGURATIONS.items():
+        file = place.user / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        if text:
+            file.write_text(text)
+
+
+def _with_entries(place: Place) -> None:
+    _with_clients(place)
+    code, said = plainly(place, "install")
+    assert code == 0, said
+
+
+def _configured(place: Place) -> dict[str, str]:
+    files = {name: place.user / name for name in _CONFIGURATIONS}
+    return {name: file.read_text() if file.exists() else "" for name, file in files.items()}
+
+
+def check_configurations(place: Place, ended: Ended, kind: str) -> Iterator[str]:
+    """Each file is as before or as after, the next install is clean, and uninstall gives back what was."""
+    for name, text in _configured(place).items():
+        if text != _CONFIGURATIONS[name] and '"codenib"' not in text and "[mcp_servers.codenib]" not in text:
+            yield f"{name} is neither: {text!r}"
+    if any(word not in "".join(_configured(place).values()) for word in ('"dark"', '"other"', '"m"')):
+        yield f"lost: {_configured(place)}"
+    yield from check_next_run(place, ("install",))
+    yield from check_next_run(place, ("uninstall",))
+    if _configured(place) != _CONFIGURATIONS:
+        yield f"not as before: {_configured(place)}"
+    left = [str(path.relative_to(place.root)) for path in place.root.rglob("*") if _is_partial(path)]
+    if left:
+        yield f"left behind: {left}"
+
+
 _SEARCH = ("search", "--route", "lexical", "--json", "where is a session saved")
 
 SCENARIOS = {
@@ -285,5 +377,16 @@ SCENARIOS = {
         Scenario("update", ("update",), _indexed, check_published),
         Scenario("search", _SEARCH, _indexed, _right_or_labelled),
         Scenario("gc", ("gc", "--keep", "1"), _worn, check_published),
+        Scenario(
+            "watch",
+            ("watch",),
+            _watched,
+            check_published,
+            begin=lambda place: place.write_main(1),
+            drive=_edit_and_stop,
+        ),
+        Scenario("mcp", ("mcp",), _indexed, _replied, drive=_ask_server),
+        Scenario("install", ("install",), _with_clients, check_configurations),
+        Scenario("uninstall", ("uninstall",), _with_entries, check_configurations),
     )
 }

@@ -59,6 +59,18 @@ def test_a_read_only_home_answers_for_files_that_did_not_change(place: Place, tm
     assert not list(scenario.problems(place, ended, "EROFS+"))
 
 
+def test_a_server_whose_indexer_fails_answers_from_what_is_published(place: Place, tmp_path: Path) -> None:
+    scenario = SCENARIOS["mcp"]
+    scenario.prepare(place)
+    place.save()
+    injector = Injector(place.root, tmp_path)
+    steps = scenario.run(place, injector).steps
+    first = next(step for step in steps if "/artifacts/" in step.path)
+    ended = scenario.run(place, injector, ("ENOSPC+", first.number))
+    assert "the store cannot be written, so files may have changed since" in ended.out
+    assert not list(scenario.problems(place, ended, "ENOSPC+"))
+
+
 def test_a_home_that_is_a_file_is_an_error_that_names_the_variable(
     git_repo: Callable[..., GitRepo], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,7 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from codenib.manifest.files import disk_usage, drop_partial, replace_file, sync_tree
+from codenib.manifest.files import (
+    EarlierForm,
+    disk_usage,
+    drop_partial,
+    replace_file,
+    sync_tree,
+    with_checksum,
+    without_checksum,
+)
 
 
 def test_a_replaced_file_has_the_new_bytes_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -61,3 +69,16 @@ def test_what_another_writer_is_about_to_rename_stays(tmp_path: Path) -> None:
     partial.write_bytes(b"half")
     drop_partial(tmp_path)
     assert partial.exists()
+
+
+def test_a_file_without_a_checksum_is_of_an_earlier_form_and_a_damaged_one_is_not() -> None:
+    text = b'{"schema":1,"views":{}}'
+    with pytest.raises(EarlierForm):
+        without_checksum(text)
+    whole = with_checksum(text)
+    assert without_checksum(whole) == text
+    for at in range(len(whole)):
+        for bit in range(8):
+            damaged = whole[:at] + bytes([whole[at] ^ (1 << bit)]) + whole[at + 1 :]
+            with pytest.raises(ValueError, match="not that of the content"):
+                without_checksum(damaged)

@@ -180,7 +180,7 @@ class IndexCompiler:
             if rebuild:
                 self._publisher.keep_only(snapshot)
         assert outcome is not None
-        return replace(outcome, healed=self.store.take_damaged())
+        return replace(outcome, healed=self.store.take_damaged(), outdated=self.store.take_outdated())
 
     @reports_faults
     def renew(self, snapshot: SourceSnapshot, kind: ViewKind) -> Outcome:

@@ -33,6 +33,7 @@ class Outcome:
     derived: int = 0
     seconds: float = 0.0
     healed: tuple[str, ...] = ()  # what was damaged in the store, and dropped
+    outdated: tuple[str, ...] = ()  # what an earlier version made in it, and is dropped
 
     @property
     def nothing_to_do(self) -> bool:
@@ -47,6 +48,7 @@ class Outcome:
                 manifest=second.manifest,
                 seconds=self.seconds + second.seconds,
                 healed=self.healed + second.healed,
+                outdated=self.outdated + second.outdated,
             )
         return replace(
             self,
@@ -55,6 +57,7 @@ class Outcome:
             derived=self.derived + second.derived,
             seconds=self.seconds + second.seconds,
             healed=self.healed + second.healed,
+            outdated=self.outdated + second.outdated,
         )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import secrets
 import zlib
 from collections.abc import Callable
@@ -10,7 +11,9 @@ from functools import wraps
 from pathlib import Path
 from typing import ParamSpec, TypeVar
 
-from codenib.core.errors import fault_of
+import msgspec
+
+from codenib.core.errors import UNDECODABLE, fault_of
 
 ParamsT = ParamSpec("ParamsT")
 ValueT = TypeVar("ValueT")
@@ -48,6 +51,7 @@ def replace_file(path: Path, data: bytes) -> None:
 
 
 _FIELD = b'{"checksum":"%08x"'
+_LIKE_FIELD = re.compile(rb'."[^"]{8}":"[^"]{8}"', re.DOTALL)  # also with a damaged byte
 
 
 def with_checksum(text: bytes) -> bytes:
@@ -56,13 +60,29 @@ def with_checksum(text: bytes) -> bytes:
     return _FIELD % zlib.crc32(rest) + (b"" if rest == b"}" else b",") + rest
 
 
+class EarlierForm(ValueError):
+    """A file that a version without checksums wrote."""
+
+
 def without_checksum(data: bytes) -> bytes:
-    """The JSON object that was given to `with_checksum`; a ValueError when it is not that any more."""
+    """The JSON object that was given to `with_checksum`; a ValueError when it is not that any more.
+
+    That is `EarlierForm` for a whole JSON object whose first field is nothing like a checksum.
+    """
     length = len(_FIELD % 0)
     rest = data[length:].removeprefix(b",")
-    if data[:length] != _FIELD % zlib.crc32(rest):
-        raise ValueError("the checksum is not that of the content")
-    return b"{" + rest
+    if data[:length] == _FIELD % zlib.crc32(rest):
+        return b"{" + rest
+    if not _LIKE_FIELD.match(data) and _is_object(data):
+        raise EarlierForm("it was made by an earlier version")
+    raise ValueError("the checksum is not that of the content")
+
+
+def _is_object(data: bytes) -> bool:
+    try:
+        return isinstance(msgspec.json.decode(data), dict)
+    except UNDECODABLE:
+        return False
 
 
 def drop_partial(folder: Path) -> None:

@@ -7,7 +7,7 @@ import fcntl
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from codenib.core.errors import StateError, fault_of
@@ -57,15 +57,21 @@ def _locked(path: Path, mode: int, timeout_s: float) -> Iterator[None]:
     try:
         _acquire(handle, mode, path, timeout_s)
         if mode == fcntl.LOCK_EX:
-            os.ftruncate(handle, 0)  # a holder that was killed may have left a longer number
-            os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+            _sign(handle, f"{os.getpid()}\n")
         try:
             yield
         finally:
             if mode == fcntl.LOCK_EX:  # whoever waits for shared holders must not blame us
-                os.ftruncate(handle, 0)
+                _sign(handle, "")
     finally:
         os.close(handle)
+
+
+def _sign(handle: int, holder: str) -> None:
+    """Say who holds the lock, for messages; it is held without that, also where nothing can be written."""
+    with suppress(OSError):
+        os.ftruncate(handle, 0)  # a holder that was killed may have left a longer number
+        os.pwrite(handle, holder.encode(), 0)
 
 
 def _acquire(handle: int, mode: int, path: Path, timeout_s: float) -> None:

@@ -20,10 +20,11 @@ import msgspec
 
 from codenib.core.errors import UNDECODABLE, StateError, StoreFault
 from codenib.core.source import SourceSnapshot
-from codenib.core.views import MANIFEST_SCHEMA, RepoManifest
+from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, ViewKind
 from codenib.manifest.cache import RecordCache
 from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.files import (
+    EarlierForm,
     replace_file,
     sync_folder,
     sync_tree,
@@ -41,6 +42,10 @@ BUILDER_S = 1800.0
 
 class _Schema(msgspec.Struct):
     schema: int
+
+
+class _Views(msgspec.Struct):
+    views: dict[str, msgspec.Raw]
 
 
 class Head(msgspec.Struct):
@@ -62,6 +67,7 @@ class Store:
         self.folder = self.root / "repos" / key
         self.seals = Seals(self.folder / "checked")
         self._damaged: dict[str, None] = {}
+        self._outdated: dict[str, None] = {}
 
     # -- shared by all repositories
 
@@ -160,18 +166,34 @@ class Store:
         self._damaged.clear()
         return names
 
+    def take_outdated(self) -> tuple[str, ...]:
+        """As `take_damaged`, what an earlier version made."""
+        names = tuple(self._outdated)
+        self._outdated.clear()
+        return names
+
+    def _note(self, name: str, error: Exception) -> None:
+        (self._outdated if isinstance(error, EarlierForm) else self._damaged)[name] = None
+
     def manifest(self, snapshot: str) -> RepoManifest | None:
-        """The manifest of a snapshot; None when it was never published, or is damaged: then it is noted."""
+        """The manifest of a snapshot; None when it was never published.
+
+        Also None, and noted, when it is damaged or was made by an earlier version. One of a later version is
+        an error: what it reaches belongs to that.
+        """
         path = self._manifest_path(snapshot)
         try:
             data = without_checksum(path.read_bytes())
         except (FileNotFoundError, NotADirectoryError):
             return None
-        except ValueError:
-            self._damaged["a manifest"] = None
+        except ValueError as error:
+            self._note("a manifest", error)
             return None
         try:
             schema = msgspec.json.decode(data, type=_Schema).schema
+            if schema < MANIFEST_SCHEMA:
+                self._outdated["a manifest"] = None
+                return None
             if schema != MANIFEST_SCHEMA:
                 raise StateError(
                     f"manifest {snapshot} has schema {schema}; this codenib reads {MANIFEST_SCHEMA}",
@@ -199,18 +221,25 @@ class Store:
                 yield manifest
 
     def drop_damaged(self) -> None:
-        """Remove manifests that are damaged. Under the writer lock."""
+        """Remove manifests that are damaged or of an earlier version. Under the writer lock."""
         for path in self._by_age():
-            with suppress(OSError):
-                try:
-                    without_checksum(path.read_bytes())
-                except ValueError:
+            with suppress(OSError, StateError):  # one of a later version stays
+                if self.manifest(path.stem) is None:
                     path.unlink(missing_ok=True)
 
     def head(self, worktree: str) -> str | None:
         """The snapshot last published for a worktree."""
         head = self._head(worktree)
         return head.snapshot if head else None
+
+    def views_before(self, worktree: str) -> tuple[ViewKind, ...]:
+        """The views that a worktree had whose manifest is damaged, or was made by an earlier version."""
+        try:
+            head = msgspec.json.decode((self.folder / "heads" / f"{worktree}.json").read_bytes(), type=Head)
+            named = msgspec.json.decode(self._manifest_path(head.snapshot).read_bytes(), type=_Views).views
+        except (OSError, *UNDECODABLE):
+            return ()
+        return tuple(kind for kind in ViewKind if kind in named)
 
     def set_head(self, worktree: str, snapshot: str, place: Path) -> bool:
         """Remember what the worktree at `place` was answered from; False when that was pruned meanwhile."""
@@ -240,8 +269,8 @@ class Store:
         """Whether a published tree is there and undamaged; damage is noted."""
         try:
             self._tree_bytes(tree)
-        except (OSError, *UNDECODABLE):
-            self._damaged["a file list"] = None
+        except (OSError, *UNDECODABLE) as error:
+            self._note("a file list", error)
             return False
         return True
 

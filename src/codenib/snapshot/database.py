@@ -25,7 +25,11 @@ _HINT = "codenib doctor"
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 _SHORT_READ = sqlite3.SQLITE_IOERR_SHORT_READ
 _LOST = ("no such table", "no such column", "has no column", "Could not decode")
-_CANNOT_WRITE = (errno.EROFS, errno.EACCES, errno.EPERM)
+_CANNOT_WRITE = (errno.EROFS, errno.EACCES, errno.EPERM, errno.ENOSPC, errno.EDQUOT)
+_NEEDS_SPACE = (
+    *(sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_FULL),
+    *(sqlite3.SQLITE_IOERR, sqlite3.SQLITE_READONLY),
+)
 
 ValueT = TypeVar("ValueT")
 
@@ -37,6 +41,7 @@ class Database:
         """`table` creates the one table; it is kept when it is there."""
         self.path = path
         self.was_damaged = False
+        self._refused = ""  # why it is open for reading alone
         self._table = table
         self._inode = 0
         self._lock = threading.RLock()
@@ -86,10 +91,15 @@ class Database:
                 ready = self._is_ready(connection)
             if not ready:
                 self._create(connection)
-        except OSError as error:
-            if error.errno not in _CANNOT_WRITE:
+        except (OSError, sqlite3.OperationalError) as error:
+            if not _cannot_write(error):
                 raise
-            connection = self._connect_for_reading()
+            self._refused = str(error)
+            try:
+                connection = self._connect_for_reading()
+                connection.execute("SELECT name FROM sqlite_master").fetchall()
+            except sqlite3.Error:
+                raise error from None
         self._connection = connection
         self._inode = _inode(self.path)
         self._finalizer = weakref.finalize(self, connection.close)
@@ -118,6 +128,7 @@ class Database:
         if not self.path.exists():
             connection = _opened(":memory:")
             connection.execute(self._table)
+            connection.execute("PRAGMA query_only = ON")  # what is put there would be lost
             return connection
         # Without a log beside it the file is all there is, and SQLite need not write a lock next to it.
         alone = "" if Path(f"{self.path}-wal").exists() else "&immutable=1"
@@ -139,7 +150,17 @@ class Database:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise StoreFault(f"{self.path}: {error}", hint=_HINT) from error
+            readonly = getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_READONLY
+            what = self._refused if readonly and self._refused else error
+            raise StoreFault(f"{self.path}: {what}", hint=_HINT) from error
+
+
+def _cannot_write(error: OSError | sqlite3.OperationalError) -> bool:
+    """Whether a file may be readable all the same: SQLite writes beside a file also to read it."""
+    if isinstance(error, OSError):
+        return error.errno in _CANNOT_WRITE
+    code = error.sqlite_errorcode
+    return code & 0xFF in _NEEDS_SPACE and not is_damage(error)
 
 
 def is_damage(error: sqlite3.Error) -> bool:

@@ -148,12 +148,18 @@ class _Handlers:
         """Wait for the first index; when it takes long, say how far it is."""
         if self._context.check():
             return
+        problem: CodenibError | None = None
         with anyio.move_on_after(self._wait_s):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._tell, request)
-                while not self._context.check():
-                    await anyio.sleep(_STEP_S)
+                try:
+                    while not self._context.check():
+                        await anyio.sleep(_STEP_S)
+                except CodenibError as error:  # the group would make it an error of the protocol
+                    problem = error
                 group.cancel_scope.cancel()
+        if problem is not None:
+            raise problem
         if not self._context.check():
             what = (
                 f"{self._context.name} is being indexed: {self._context.work}. read and status work meanwhile"

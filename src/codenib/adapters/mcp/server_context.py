@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -20,6 +21,7 @@ from codenib.serving.snapshots.events import FileEvents
 from codenib.serving.workspace import Workspace
 
 State = Literal["starting", "indexing", "ready", "failed"]
+_RETRY_S = 5.0  # between two tries to index
 _WORKSPACES = 6  # as many as calls run at once (server.py); one is enough for one client
 
 
@@ -50,6 +52,7 @@ class ServerContext:
         self.state: State = "starting"
         self.work = Work("starting")
         self._error: CodenibError | None = None
+        self._failed = 0.0  # when
         self._free: list[Workspace] = []
         self._first: Workspace | None = None
         self._opened = 0
@@ -89,9 +92,18 @@ class ServerContext:
         self.follow_edits()
 
     def check(self) -> bool:
-        """Whether questions can be answered; raises when they never will be."""
+        """Whether questions can be answered; raises when indexing failed and nothing was published before.
+
+        A failure may be the moment's, such as a full disk: a question some seconds later begins anew.
+        """
         if self.state == "failed":
-            raise self._error or StateError("indexing failed", hint="codenib index")
+            if self.manifest() is not None:
+                self._become_ready()  # each question brings the views up, or says why it cannot
+            elif time.monotonic() < self._failed + _RETRY_S:
+                raise self._error or StateError("indexing failed", hint="codenib index")
+            else:
+                self.state = "starting"
+                self.start()
         return self.state == "ready"
 
     @contextmanager
@@ -152,7 +164,7 @@ class ServerContext:
 
     def _prepare(self) -> None:
         try:
-            if not self._observer.is_bare:
+            if not self._observer.is_bare and self._error is None:  # else they were started before
                 self.events.start()
             if self._observer.maintenance.is_current():
                 self._become_ready()
@@ -163,10 +175,13 @@ class ServerContext:
             self._become_ready()
             self.follow_edits()
         except CodenibError as error:
-            self._error, self.state = error, "failed"
+            self._fail(error)
         except (OSError, ValueError) as error:
-            self._error = StateError(f"indexing failed: {error}", hint="codenib index")
-            self.state = "failed"
+            self._fail(StateError(f"indexing failed: {error}", hint="codenib index"))
+
+    def _fail(self, error: CodenibError) -> None:
+        self._error, self._failed = error, time.monotonic()
+        self.state = "failed"
 
     def _become_ready(self) -> None:
         self.work = Work()

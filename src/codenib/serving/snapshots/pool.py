@@ -255,8 +255,9 @@ class SnapshotPool:
 
     def views_of_head(self) -> tuple[ViewKind, ...]:
         """The views that this worktree has; the default ones when it has none."""
+        views = tuple(self._records_of_head()) or self._store.views_before(self._worktree)
         # Zoekt's shards are rebuilt whole, so only a question for them pays for them.
-        return tuple(kind for kind in self._records_of_head() if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
+        return tuple(kind for kind in views if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
 
     def comes_unasked(self, kind: ViewKind) -> bool:
         """Whether a view may be built without being asked for: not by engines, nor by a named model."""

@@ -74,9 +74,16 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
 
 def describe_refresh(outcome: Outcome) -> str:
     """One line on what was done before answering; empty when nothing was."""
-    healed = f"damaged in the store, so made again: {', '.join(outcome.healed)}" if outcome.healed else ""
+    again = "; ".join(
+        f"{why}, so made again: {', '.join(names)}"
+        for why, names in (
+            ("damaged in the store", outcome.healed),
+            ("made by an earlier version", outcome.outdated),
+        )
+        if names
+    )
     if outcome.nothing_to_do:
-        return healed
+        return again
     how = set(outcome.views.values())
     changes = [
         f"{count} {word}"
@@ -97,7 +104,7 @@ def describe_refresh(outcome: Outcome) -> str:
     if failed:
         what += f"; failed: {', '.join(failed)}"
     line = f"{what} in {outcome.seconds:.2f} s"
-    return f"{line}; {healed}" if healed else line
+    return f"{line}; {again}" if again else line
 
 
 def _checked(store: Store, record: ViewRecord) -> ViewRecord:

@@ -14,13 +14,14 @@ from contextlib import ExitStack
 from threading import Event
 
 from codenib.compiler.registry import SLOW_VIEWS
-from codenib.core.errors import CodenibError, InputError, StateError
+from codenib.core.errors import CodenibError, InputError, StateError, StoreFault
 from codenib.core.updates import FOLLOWED, Outcome
 from codenib.serving.snapshots.maintenance import AuditReport
 from codenib.serving.workspace import Workspace
 
 _DEBOUNCE_MS = 100  # an editor's save is several events; an agent's edit of many files is a burst
 _POLL_MS = 1_000
+_RETRY_S = 5.0  # after a fault of the disk
 # An audit starts engines of its own: only when nobody edits, and not after every edit.
 _IDLE_S = 60.0
 _BETWEEN_AUDITS_S = 900.0
@@ -40,7 +41,8 @@ def watch_repository(
 
     A change between taking a snapshot and watching again is in the next burst, so none is lost. `report` is
     told of the text views and of the slow ones, each when they are published. With `audited` the graph is
-    audited. `ready` is called when the engines of its graph are up.
+    audited. `ready` is called when the engines of its graph are up. What fails after the first update is
+    said, and tried again.
     """
     if workspace.is_bare:
         raise InputError(f"{workspace.root} is a bare repository: there are no files to watch")
@@ -58,9 +60,19 @@ def watch_repository(
         outcome = workspace.update(wait=False)
         told(outcome)
         slow.ask()
-        for _ in events:
+        failed = ""
+        for changed in events:
+            if not changed and not failed:
+                continue
             before = outcome.snapshot.id
-            outcome = workspace.update(wait=False)
+            try:
+                outcome = workspace.update(wait=False)
+            except StateError as error:  # a disk that is full now, or a lock: the next look tries again
+                if failed != error.message:
+                    say(in_a_line(error))
+                failed = error.message
+                continue
+            failed = ""
             if outcome.snapshot.id == before:
                 continue
             if not outcome.nothing_to_do:  # otherwise the thread below was first, and has told of it
@@ -134,7 +146,16 @@ class _Slow:
                 try:
                     self._work(workspace, asked)
                 except CodenibError as error:
-                    self._say(f"{error.message}; try: {error.hint}" if error.hint else error.message)
+                    self._say(in_a_line(error))
+                    if isinstance(error, StoreFault):
+                        self._try_again()
+
+    def _try_again(self) -> None:
+        """Ask anew in a while, unless this is the end."""
+        with self._wanted:
+            if not self._ending and not self._asked:
+                self._wanted.wait(_RETRY_S)
+            self._asked = self._asked or not self._ending
 
     def _work(self, workspace: Workspace, asked: bool) -> None:
         if asked:
@@ -160,8 +181,13 @@ class _Slow:
             self._audited(workspace.maintenance.audit())
 
 
-def _events(workspace: Workspace, stop: Event, say: Callable[[str], None]) -> Iterator[None]:
-    """Once when watching has begun, then after each burst; by polling where the kernel refuses."""
+def in_a_line(error: CodenibError) -> str:
+    """What a log says of an error."""
+    return f"{error.message}; try: {error.hint}" if error.hint else error.message
+
+
+def _events(workspace: Workspace, stop: Event, say: Callable[[str], None]) -> Iterator[bool]:
+    """True when watching has begun and after each burst, False now and then; by polling, always True."""
     from watchfiles import watch
 
     def relevant(_: object, path: str) -> bool:
@@ -183,10 +209,9 @@ def _events(workspace: Workspace, stop: Event, say: Callable[[str], None]) -> It
     except OSError as error:
         say(f"file events are not available ({error}); looking every {_POLL_MS / 1000:.0f} s instead")
         while True:
-            yield None
+            yield True
             if stop.wait(_POLL_MS / 1000):
                 return
-    yield None
+    yield True
     for change in changes:
-        if change:
-            yield None
+        yield bool(change)

@@ -15,7 +15,7 @@ import msgspec
 
 from codenib.adapters.mcp.clients.configure import with_block, with_server, without_block, without_server
 from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, command_for
-from codenib.core.errors import UNDECODABLE, InputError
+from codenib.core.errors import UNDECODABLE, InputError, StoreFault
 from codenib.serving.installation import home_file, write_home_file
 
 _AGENTS = "AGENTS.md"
@@ -52,10 +52,15 @@ class ConfigEdit:
         added = len(self.after) > len(before)
         if added and before.count(earlier.text) == 1:
             before = before.replace(earlier.text, "", 1)
-        _write(self.file, self.after)
         created = self.before is None or earlier.created
-        record = Added(added_between(before, self.after), created) if SERVER in self.after and added else None
-        records.put(self.file, record)
+        if (
+            SERVER in self.after and added
+        ):  # the record first: what is added without one is not taken out exactly
+            records.put(self.file, Added(added_between(before, self.after), created))
+            _write(self.file, self.after)
+        else:
+            _write(self.file, self.after)
+            records.put(self.file, None)
 
 
 def install_edits(
@@ -157,10 +162,20 @@ def _read(file: Path) -> str | None:
 
 def _write(file: Path, text: str) -> None:
     """Replace a file in one step, or the file that a link points at: configuration is often linked."""
-    file.parent.mkdir(parents=True, exist_ok=True)
     real = Path(os.path.realpath(file))
-    mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
     fresh = real.with_name(f".{real.name}.codenib")
-    fresh.write_bytes(text.encode())
-    fresh.chmod(mode)
-    fresh.replace(real)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        mode = real.stat().st_mode & 0o777 if real.exists() else 0o600
+        try:
+            with fresh.open("wb") as stream:
+                stream.write(text.encode())
+                stream.flush()
+                os.fsync(stream.fileno())  # else a power failure may leave an empty file for a renamed one
+            fresh.chmod(mode)
+            fresh.replace(real)
+        except OSError:
+            fresh.unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise StoreFault(f"{file}: {error.strerror}", hint="codenib install --print") from error
