@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
@@ -28,6 +29,11 @@ def test_a_language_without_a_server_has_none() -> None:
 def test_every_program_of_a_row_is_a_tool_that_can_be_installed(group: str) -> None:
     server = SERVERS[group]
     assert {server.tool, *(tool for _, tool, _ in server.places)} <= {recipe.name for recipe in recipes()}
+
+
+@pytest.mark.parametrize("said", ["Found 12 source files", "Found 1 source file", "No source files found."])
+def test_python_waits_no_longer_than_its_server_lists_files(said: str) -> None:
+    assert re.search(PYTHON.lists, said)
 
 
 def test_an_argument_whose_place_is_not_known_is_left_out() -> None:

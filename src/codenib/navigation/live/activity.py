@@ -20,6 +20,7 @@ _AFTER_MARKER_S = 1.0
 
 class _ProgressValue(msgspec.Struct):
     kind: str = ""
+    title: str = ""
 
 
 class _Progress(msgspec.Struct):
@@ -165,7 +166,8 @@ class ServerActivity(ServerListener):
     def _follow(self, method: str, params: msgspec.Raw) -> bool:
         if method == "$/progress":
             progress = msgspec.json.decode(params, type=_Progress)
-            if progress.value.kind == "begin":
+            # gopls shows that it cannot load a workspace as a progress which ends when somebody repairs it.
+            if progress.value.kind == "begin" and not progress.value.title.startswith("Error"):
                 self._running.add(progress.token)
             elif progress.value.kind == "end":
                 self._running.discard(progress.token)

@@ -124,7 +124,7 @@ PYTHON = Server(
     # It runs the interpreter that it finds in the repository's virtual environment, which may be committed.
     untrusted_settings={"python": {"pythonPath": "{python}"}},
     project_files=frozenset({"pyproject.toml", "pyrightconfig.json", "py.typed"}),
-    lists=r"^LiveLocations \d+ source file|^No source files found",
+    lists=r"^Found \d+ source file|^No source files found",
 )
 TYPESCRIPT = Server(
     group="typescript",

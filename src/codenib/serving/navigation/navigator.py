@@ -349,6 +349,9 @@ class Navigator:
         )
         if provider == "live":
             matches, backend = self.servers.ask(question, position, request, pinned.files)
+            if request.provider == "auto" and not matches.total and not matches.outside:
+                note = f"{note}; {backend} knows nothing there"
+                return replace(self._by_name(question, pinned, position, request), note=note)
         elif provider == "static":
             matches, backend = ask_static(question, pinned, position, request)
             note = unreadable_note(pinned, [position.path, *(place.path for place in matches.locations)])

@@ -23,13 +23,15 @@ def navigated(
     pinned: PinnedSnapshot, position: Position, matches: SortedLocations, provider: Provider, backend: str
 ) -> NavigationAnswer:
     limited = matches.total > len(matches.locations)
+    # A server that could not load a file knows nothing of it, and does not say so.
+    unknown = provider == "syntactic" or (provider == "live" and not matches.total and not matches.outside)
     return NavigationAnswer(
         locations=matches.locations,
         snapshot=pinned.ref,
         provider=provider,
         backend=backend,
         granularity=matches.granularity,
-        completeness="unknown" if provider == "syntactic" else "limited" if limited else "all",
+        completeness="unknown" if unknown else "limited" if limited else "all",
         total=matches.total,
         outside=matches.outside,
         asked=matches.asked,
