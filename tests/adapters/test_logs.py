@@ -33,6 +33,14 @@ def test_a_line_has_its_time_and_its_facts() -> None:
     )
 
 
+def test_no_fact_drives_a_terminal_or_begins_a_line() -> None:
+    out = io.StringIO()
+    start_log("text", out)
+    log_event("search answered", tool="x\x1b[2J\n2026 forged\u202e")
+
+    assert out.getvalue().count("\n") == 1 and "\x1b" not in out.getvalue() and "\u202e" not in out.getvalue()
+
+
 def test_json_lines_hold_the_same_as_keys_and_a_trace_stays_one_line() -> None:
     out = io.StringIO()
     start_log("json", out)

@@ -31,6 +31,9 @@ HOSTILE = {
     "backspace": "a\x08b",
     "bell": "\x07",
     "lone surrogate": "\ud800",
+    "tags": "\U000e0069\U000e0067",
+    "zero width": "a\u200bb\u2060c\ufeffd",
+    "bytes in variation selectors": "a\U000e0158\U000e0159",
 }
 KEY = "-----BEGIN OPENSSH PRIVATE KEY-----\nb3BlbnNzaC1rZXk\nAAAAB3Nz\n-----END OPENSSH PRIVATE KEY-----\n"
 TOKENS = (

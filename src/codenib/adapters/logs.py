@@ -7,6 +7,8 @@ import logging
 from datetime import UTC, datetime
 from typing import Any, Literal, TextIO
 
+from codenib.core.text.printable import escape_controls
+
 LogFormat = Literal["text", "json"]
 #: Where an HTTP request's own values have the id that its log line has.
 REQUEST_KEY = "codenib.request"
@@ -39,11 +41,16 @@ def _time(record: logging.LogRecord) -> str:
     return written.replace("+00:00", "Z")
 
 
+def _in_line(value: object) -> str:
+    """What a client or a repository wrote, without what would drive a terminal or begin another line."""
+    return escape_controls(str(value)).replace("\r", "\\r").replace("\n", "\\n")
+
+
 class _Text(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        facts = [f"{name}={value}" for name, value in getattr(record, _FACTS, {}).items()]
+        facts = [f"{name}={_in_line(value)}" for name, value in getattr(record, _FACTS, {}).items()]
         level = [] if record.levelno == logging.INFO else [record.levelname.lower()]
-        line = " ".join([_time(record), *level, record.getMessage(), *facts])
+        line = " ".join([_time(record), *level, _in_line(record.getMessage()), *facts])
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 

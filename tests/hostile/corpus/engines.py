@@ -107,7 +107,7 @@ _GO: Rows = {
     "environment file": {"go.env": "GOFLAGS=-toolexec={program}\nCC={program}\nGOPROXY=http://127.0.0.1:{port}\n", ".env": "GOFLAGS=-toolexec={program}\n"},
     "embedding outside": {"embed.go": 'package harbour\n\nimport _ "embed"\n\n//go:embed ../victim/secret.txt\nvar s string\n\n//go:embed {victim}/*\nvar t string\n'},
     "vendor that is inconsistent": {"vendor/modules.txt": "# example.org/victim v0.0.0 => {victim}\n## explicit\nexample.org/victim\n", "vendor/example.org/victim/x.go": "package victim\n\nvar Canary = 1\n", "use.go": _SECRET_GO},
-    "line directives": {"line.go": "package harbour\n\n//line {victim}/secret.go:1\nfunc Forged() int { return 1 }\n/*line /etc/passwd:1:1*/ func Other() int { return moor_vessel(1) }\n"},
+    "line directives": {"line.go": "package harbour\n\n//line {victim}/secret.go:1\nfunc Forged() int { return 1 }\n/*line /etc/passwd:1:1*/ func Other() int { return 2 }\n"},
     "linkname": {"link.go": 'package harbour\n\nimport _ "unsafe"\n\n//go:linkname forged os.Exit\nfunc forged(int)\n'},
     "assembly": {"x_amd64.s": "#include \"{victim}/secret.h\"\nTEXT ·x(SB),7,$0\n\tRET\n", "x.go": "package harbour\n\nfunc x()\n"},
     "file without a package": {"bad.go": "\udcff\0package", "bad2.go": "package other\n", "bad3.go": "// +build ignore\n\npackage main\n"},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -49,10 +50,17 @@ def _one(case: Case, answer: Answer) -> Iterator[str]:
         yield from _outcome(case, answer)
 
 
+def _controls(text: str) -> list[str]:
+    """What drives a terminal, reorders text or is not seen; joiners and soft hyphens are of scripts."""
+    passed = "\n\t\r\f\u00ad\u200c\u200d"
+    odd = sorted(set(text) - set(passed))
+    return [char for char in odd if unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+
+
 def _escapes(answer: Answer) -> Iterator[str]:
     for stream in ("out", "err"):
         plain = _OWN_STYLE.sub("", answer[stream])
-        odd = [char for char in plain if not char.isprintable() and char not in "\n\t\r"]
+        odd = _controls(plain)
         # carriage returns are how progress is drawn
         if odd:
             yield f"{stream} has {odd[:5]!a}"
@@ -68,7 +76,7 @@ def _reply(case: Case, answer: Answer) -> Iterator[str]:
     if "error" in reply:
         yield f"error {reply['error']}"
     for content in reply.get("result", {}).get("content", ()):
-        odd = [char for char in content["text"] if not char.isprintable() and char not in "\n\t\r\f"]
+        odd = _controls(content["text"])
         if odd:
             yield f"reply has {odd[:5]!a}"
 
@@ -113,7 +121,7 @@ def _facts(case: Case, command: str, asked: Sequence[str], answer: Answer) -> It
             yield f"another text: {answer['items'][0]['text'][:200]!r}"
     elif command == "refs":
         lacks = project.places - places
-        if lacks and (answer["completeness"] == "all" or answer["provider"] != "live"):
+        if lacks and answer["completeness"] == "all":
             yield f"{answer['provider']}, {answer['completeness']}: lacks {sorted(lacks)}"
-    elif command == "def" and not places & {project.declared}:
+    elif command == "def" and answer["completeness"] != "unknown" and not places & {project.declared}:
         yield f"{answer['provider']}: {sorted(places)} instead of {project.declared}"

@@ -47,11 +47,11 @@ _SECRETS: dict[str, tuple[str, str]] = {
     "anthropic": ("Zk7QpLm2" * 5, "sk-ant-api03-" + "Zk7QpLm2" * 11), "openai": ("Zk7QpLm2" * 5, "sk-proj-" + "Zk7QpLm2" * 8), "google": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9", "AIzaZk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9"),
     "google oauth": ("Zk7QpLm2Xn4Rt8Vw", "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"), "npm": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9T", "npm_Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9T"[:40]), "pypi": ("Zk7QpLm2" * 8, "pypi-AgEIcHlwaS5vcmc" + "Zk7QpLm2" * 12),
     "hugging face": ("ZkQpLmXnRtVwYbJcHdGfSaPqWzTuIoEaKl", "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"), "stripe": ("Zk7QpLm2Xn4Rt8VwYb6Jc3Hd", "sk_live_Zk7QpLm2Xn4Rt8VwYb6Jc3Hd"), "sendgrid": ("Zk7QpLm2Xn4Rt8VwYb6Jc3", "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"),
-    "digital ocean": ("0a1b2c3d" * 8, "dop_v1_" + "0a1b2c3d" * 8), "google session": ("Zk7QpLm2" * 6, "ya29." + "Zk7QpLm2" * 8), "telegram": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz", "123456789:AAZk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz"[:46]),
-    "jwt": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9"), "url with a password": ("Zk7QpLm2Xn", "postgres://admin:Zk7QpLm2Xn@db.example.org/x"),
+    "digital ocean": ("0a1b2c3d" * 8, "dop_v1_" + "0a1b2c3d" * 8), "google session": ("Zk7QpLm2" * 6, "ya29." + "Zk7QpLm2" * 8), "telegram": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1W", "123456789:AAZk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1W"),
+    "jwt": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9"),
     "azure": ("Zk7QpLm2" * 10, "AccountKey=" + "Zk7QpLm2" * 10 + "Zk7QpL=="), "vault": ("Zk7QpLm2Xn4Rt8VwYb6Jc3Hd", "hvs.Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9TuIo"), "docker hub": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5", "dckr_pat_Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5"),
     "age key": ("QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7L", "AGE-SECRET-KEY-1QPZRY9X8GF2TVDW0S3JN54KHCE6MUA7LQPZRY9X8GF2TVDW0S3"), "shopify": ("0a1b2c3d" * 4, "shpat_" + "0a1b2c3d" * 4), "linear": ("Zk7QpLm2" * 5, "lin_api_" + "Zk7QpLm2" * 5),
-    "databricks": ("0a1b2c3d" * 4, "dapi" + "0a1b2c3d" * 4), "twilio": ("0a1b2c3d" * 4, "SK" + "0a1b2c3d" * 4), "mailgun": ("0a1b2c3d" * 4, "key-" + "0a1b2c3d" * 4), "discord": ("Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5", "MTIzNDU2Nzg5MDEyMzQ1Njc4.GZk7Qp.Zk7QpLm2Xn4Rt8VwYb6Jc3HdGf5SaPq1Wz9Tu"),
+    "databricks": ("0a1b2c3d" * 4, "dapi" + "0a1b2c3d" * 4),
 }  # fmt: skip
 
 _SECRET_FILES = (
@@ -61,13 +61,13 @@ _SECRET_FILES = (
     ".npmrc", ".htpasswd", ".git-credentials", ".dockercfg", "credentials.json", "secrets.yml", "secrets.yaml", "secrets.json", "secrets.toml", "server.pem",
     "server.key", "x.p12", "x.pfx", "x.jks", "x.keystore", "x.kdbx", "prod.tfvars", "terraform.tfstate", "terraform.tfstate.backup", "prod.auto.tfvars.json",
     ".cargo/credentials.toml", ".gem/credentials", ".config/gh/hosts.yml", ".my.cnf", ".s3cfg", ".boto", "kubeconfig", "kubeconfig.yaml", "config/master.key",
-    "config/credentials.yml.enc.key", ".yarnrc.yml.secret.key", ".azure/accessTokens.json", ".azure/msal_token_cache.json", ".config/gcloud/credentials.db",
+    ".azure/accessTokens.json", ".azure/msal_token_cache.json", ".config/gcloud/credentials.db",
     ".config/gcloud/legacy_credentials/x/adc.json", "firebase-adminsdk-x.json", "x-firebase-adminsdk-abc.json", ".gnupg/secring.gpg", ".gnupg/private-keys-v1.d/x.key",
     ".password-store/x.gpg", ".bash_history", ".zsh_history", ".python_history", ".psql_history", ".mysql_history", ".node_repl_history", ".irb_history", ".rediscli_history",
-    ".composer/auth.json", "auth.json", ".m2/settings.xml", ".gradle/gradle.properties", ".config/hub", ".ngrok2/ngrok.yml", ".heroku/credentials", ".netlify/config.json",
-    "wp-config.php.bak.key", "id_rsa.pem", "deploy_key", "deploy_rsa", "github_rsa", "private.asc", "private_key.txt", "privatekey.der", "x.pkcs12", "x.p7k", "x.ovpn", "wg0.conf",
-    "token.json", "token.pickle", ".claude.json", ".config/op/config", "LocalSettings.secret", ".secrets", ".secret", "secrets.env", "secret.key", "vault_pass.txt", ".vault_pass",
-    "ansible_vault.pass", "credentials.csv", "accessKeys.csv", "rootkey.csv", "credentials", "passwords.txt", "passwd", "shadow", "htpasswd", "login.keychain", "cookies.sqlite", "key3.db",
+    ".composer/auth.json", ".m2/settings.xml", ".gradle/gradle.properties", ".config/hub", ".ngrok2/ngrok.yml", ".netlify/config.json",
+    "id_rsa.pem", "deploy_key", "deploy_rsa", "github_rsa", "private.asc", "private_key.txt", "privatekey.der", "x.pkcs12", "x.ovpn", "wg0.conf",
+    "token.pickle", ".claude.json", ".config/op/config", ".secrets", ".secret", "secrets.env", "secret.key", "vault_pass.txt", ".vault_pass",
+    "credentials.csv", "accessKeys.csv", "rootkey.csv", "credentials", "htpasswd", "login.keychain", "cookies.sqlite", "key3.db",
 )  # fmt: skip
 SECRET_WORD = "Zk7QpLm2Xn4Rt8"
 
