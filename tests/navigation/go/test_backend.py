@@ -25,6 +25,8 @@ from codenib.navigation.tools.locate import Toolbox
 Place = tuple[str, int, int]
 
 NAMES = sorted(name for name in FILES if name.endswith(".go"))
+#: Behind tags of their own: gopls answers little or nothing in them.
+TAGGED = {"tagged.go", "only/tagged.go"}
 SHAPES, MAIN, NESTED = "shapes/shapes.go", "main.go", "nested/nested.go"
 
 
@@ -292,9 +294,17 @@ def test_two_runs_give_the_same_bytes(backend: GoBackend, checkout: Path, lines:
     assert list(backend.produce(checkout, NAMES, quiet, trusted=False)) == lines
 
 
+def test_files_behind_their_own_tags_have_facts_and_say_so(facts: Facts, lines: list[bytes]) -> None:
+    scopes = {row["path"]: row["scope"] for row in map(json.loads, lines)}
+    assert {path for path, scope in scopes.items() if scope == "variant"} >= TAGGED
+    assert {place[0] for place in facts.definition("only/tagged.go", 6, 21)} == {"units/units.go"}
+
+
 def test_answers_equal_the_live_server_at_every_name(facts: Facts, live: Live, checkout: Path) -> None:
     different = []
     for path in NAMES:
+        if path in TAGGED:
+            continue
         live.show(path)
         for number, line in enumerate((checkout / path).read_text().split("\n")):
             for match in re.finditer(r"[A-Za-z_]\w*", line.partition("//go:")[0]):
