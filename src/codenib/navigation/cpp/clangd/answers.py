@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
@@ -17,6 +21,8 @@ Start = tuple[int, int]  # line and column
 Definitions = tuple[tuple[ClangdPlace, int], ...]  # places with the end column of the name
 
 _NAMESPACE_ALIAS = re.compile(r"@NA@[^@]*$")
+#: What tokens with the same definition share, or the place of one that shares it with none.
+_Meaning = tuple[str, str, bytes] | Start | tuple[()]
 # Requests in flight at once: enough to keep clangd busy, few enough to keep the answers small.
 _BATCH = 2000
 
@@ -96,25 +102,33 @@ class Asker:
             ]
         )
         style = _styles(styles, self._session.token_types)
+        declared = _declared(styles, self._session.token_modifiers)
         chosen = list(_chosen(lex(text, is_c=is_c), listed))
         symbols: dict[str, NamedSymbol] = {}
+        known: dict[_Meaning, Definitions] = {}
         asked: list[TokenAnswer] = []
         for start in range(0, len(chosen), _BATCH):
             batch = chosen[start : start + _BATCH]
-            answers = self._at(document, [token for token, _, _ in batch], ("definition", "symbolInfo"))
-            for at, (token, follower, is_base) in enumerate(batch):
-                found = _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols)
+            tokens = [token for token, _, _ in batch]
+            answers = self._at(document, tokens, ("symbolInfo",))
+            named = [_named(answer, symbols) for answer in answers]
+            meanings = [
+                _meaning(token, answer if ids else None, style, declared)
+                for token, answer, ids in zip(tokens, answers, named, strict=True)
+            ]
+            self._define(document, tokens, meanings, known)
+            for (token, follower, is_base), ids, meaning in zip(batch, named, meanings, strict=True):
                 asked.append(
                     TokenAnswer(
                         token=token,
                         follower=follower,
                         is_base=is_base,
                         style=style.get((token.line, token.column), ""),
-                        definitions=self._places(answers[2 * at]),
-                        symbols=found,
+                        definitions=known.get(meaning, ()),
+                        symbols=_relevant(ids, token.text, symbols),
                     )
                 )
-        asked = without_guesses(asked, text)
+        asked = self._guess(document, asked, text)
         own = self._own(document, asked, symbols, listed)
         self._session.tell("textDocument/didClose", {"textDocument": document})
         return FileAnswers(path, asked, list(_flat(outline or [], -1, [0])), symbols, own)
@@ -150,6 +164,35 @@ class Asker:
             [(f"textDocument/{method}", place) for place in places for method in methods]
         )
 
+    def _define(
+        self,
+        document: Mapping[str, str],
+        tokens: Sequence[Token],
+        meanings: Sequence[_Meaning],
+        known: dict[_Meaning, Definitions],
+    ) -> None:
+        """Ask for the definitions of meanings that are not known yet, each once."""
+        first: dict[_Meaning, Token] = {}
+        for token, meaning in zip(tokens, meanings, strict=True):
+            if meaning and meaning not in known:
+                first.setdefault(meaning, token)
+        answers = self._at(document, list(first.values()), ("definition",))
+        known.update(zip(first, map(self._places, answers), strict=True))
+
+    def _guess(
+        self, document: Mapping[str, str], asked: Sequence[TokenAnswer], text: str
+    ) -> list[TokenAnswer]:
+        """Where the parse knows nothing (code that is left out) clangd takes what the same word means nearby;
+        failing that, anything of that name that it has ever seen. The latter depends on what was open before,
+        so it is no fact, and is not asked for: that search of the whole index took most of the time in C."""
+        likely = nearby_definitions(asked, text)
+        answers = self._at(document, [asked[at].token for at in likely], ("definition",))
+        given = dict(zip(likely, map(self._places, answers), strict=True))
+        return [
+            replace(one, definitions=likely[at]) if at in likely and given[at] == likely[at] else one
+            for at, one in enumerate(asked)
+        ]
+
     def _places(self, answer: Sequence[Mapping[str, Any]] | None) -> Definitions:
         found = _places(answer)
         return self._known.setdefault(found, found)
@@ -184,38 +227,31 @@ class Asker:
         }
 
 
-def without_guesses(asked: Sequence[TokenAnswer], text: str) -> list[TokenAnswer]:
-    """Where the parse knows nothing (code that is left out), clangd takes what the same word means nearby;
-    failing that, anything of that name that it has ever seen. The latter depends on what was open before, so
-    it is no fact."""
+def nearby_definitions(asked: Sequence[TokenAnswer], text: str) -> dict[int, Definitions]:
+    """For each name that names nothing, by its number: what the nearest of the same words means."""
     directives = _directives(text)
-    known: dict[str, list[TokenAnswer]] = defaultdict(list)
+    words: dict[str, list[tuple[Start, Definitions]]] = defaultdict(list)
     for one in asked:
         if one.symbols and one.token.kind is TokenKind.NAME and one.token.line not in directives:
-            known[one.token.text].append(one)
-    return [
-        replace(one, definitions=())
-        if one.definitions
-        and not one.symbols
-        and one.token.kind is TokenKind.NAME
-        and one.definitions != _nearby(one.token, known.get(one.token.text, ()))
-        else one
-        for one in asked
-    ]
+            words[one.token.text].append(((one.token.line, one.token.column), one.definitions))
+    found = {}
+    for at, one in enumerate(asked):
+        if not one.symbols and one.token.kind is TokenKind.NAME:
+            nearest = _nearest(one.token, words.get(one.token.text, ()))
+            if nearest:
+                found[at] = nearest
+    return found
 
 
-def _nearby(token: Token, known: Sequence[TokenAnswer]) -> Definitions:
-    """What the nearest of the same words means, as clangd measures: lines above count twice, and the longer
-    the word, the farther it may be."""
-    here = (token.line, token.column)
-    best: tuple[tuple[int, bool, int, int], Definitions] = ((1 << min(len(token.text), 31), True, 0, 0), ())
-    for one in known:
-        line, column = one.token.line, one.token.column
-        above = (line, column) < here
-        cost = 2 * (token.line - line) if above else line - token.line
-        order = (-line, -column) if above else (line, column)
-        best = min(best, ((cost, above, *order), one.definitions), key=lambda pair: pair[0])
-    return best[1]
+def _nearest(token: Token, known: Sequence[tuple[Start, Definitions]]) -> Definitions:
+    """As clangd measures: lines above count twice, and the longer the word, the farther it may be."""
+    after = bisect_left(known, (token.line, token.column), key=itemgetter(0))
+    limit = 1 << min(len(token.text), 31)
+    below = known[after][0][0] - token.line if after < len(known) else limit + 1
+    above = 2 * (token.line - known[after - 1][0][0]) if after else limit + 1
+    if min(below, above) > limit:
+        return ()
+    return known[after if below <= above else after - 1][1]
 
 
 def _directives(text: str) -> set[int]:
@@ -285,6 +321,34 @@ def _styles(answer: Mapping[str, Any] | None, types: Sequence[str]) -> dict[tupl
         line, column = line + down, right if down else column + right
         styles[line, column] = types[kind]
     return styles
+
+
+def _declared(answer: Mapping[str, Any] | None, modifiers: Sequence[str]) -> set[Start]:
+    """Where the semantic tokens of declarations and definitions are."""
+    bits = sum(1 << at for at, name in enumerate(modifiers) if name in ("declaration", "definition"))
+    found = set()
+    line = column = 0
+    data = (answer or {}).get("data", [])
+    for at in range(0, len(data), 5):
+        down, right, _, _, set_bits = data[at : at + 5]
+        line, column = line + down, right if down else column + right
+        if set_bits & bits:
+            found.add((line, column))
+    return found
+
+
+def _meaning(
+    token: Token, named: Sequence[Mapping[str, Any]] | None, style: Mapping[Start, str], declared: Set[Start]
+) -> _Meaning:
+    """What a token shares with others that have the same definition: the word, its role, and what it names,
+    with the place where it sees it. A declaration leads elsewhere than a use, and shares with none; empty
+    for a name that names nothing."""
+    start = (token.line, token.column)
+    if token.kind is not TokenKind.NAME or (named and start in declared):
+        return start
+    if not named:
+        return ()
+    return token.text, style.get(start, ""), msgspec.json.encode(named, order="deterministic")
 
 
 def _places(answer: Sequence[Mapping[str, Any]] | None) -> Definitions:

@@ -59,6 +59,7 @@ class ClangdSession(ServerListener):
         legend = answer["capabilities"]["semanticTokensProvider"]["legend"]
         #: What the numbers in answers to semanticTokens mean.
         self.token_types: list[str] = legend["tokenTypes"]
+        self.token_modifiers: list[str] = legend["tokenModifiers"]
         self.tell("initialized", {})
 
     def __enter__(self) -> ClangdSession:
