@@ -45,7 +45,8 @@ from codenib.units.record import encode_units
 from codenib.views.arrays import map_part
 from codenib.views.lexical.query import query_terms
 from codenib.views.segments import read_segments
-from codenib.views.trigram.pattern import Deadline, compile_pattern
+from codenib.views.trigram.matching.matcher import Deadline
+from codenib.views.trigram.pattern import compile_pattern
 
 _JSON = (b"[", b"]", b"{", b"}", b'"', b":", b",", b"null", b"1e999", b"0.5", b'"\\ud800"', b"\\u0000")
 _TEXT = "def save(self):\n    return Größe[0]\n\nclass Tür: pass\n"

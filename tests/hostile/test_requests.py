@@ -64,7 +64,7 @@ def test_globs_that_stand_for_too_much_are_an_input_error(globs: list[str]) -> N
 
 
 @pytest.mark.parametrize(
-    "pattern", ["(?:(?:a{1000}){1000}){1000}", "a{999999999}", "((((a{90}){90}){90}){90}){90}", "(" * 5000]
+    "pattern", ["(?:(?:a{1000}){1000}){1000}", "a{999999999}", "((((a{90}){90}){90}){90}){90}"]
 )
 def test_a_pattern_that_is_too_large_is_refused_before_it_is_compiled(pattern: str) -> None:
     run_limited(
@@ -82,7 +82,8 @@ def test_a_slow_pattern_leaves_other_threads_alone() -> None:
     """It holds no lock of the interpreter while it searches: this thread counts meanwhile."""
     run_limited(
         "import threading\n"
-        "from codenib.views.trigram.pattern import Deadline, compile_pattern\n"
+        "from codenib.views.trigram.matching.matcher import Deadline\n"
+        "from codenib.views.trigram.pattern import compile_pattern\n"
         "pattern, done = compile_pattern('(a|aa)+$'), threading.Event()\n"
         "def search():\n"
         "    try:\n"

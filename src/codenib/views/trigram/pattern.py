@@ -9,7 +9,6 @@ lookarounds and backreferences work here; `{e<=1}` is fuzzy matching; under -i `
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -17,125 +16,112 @@ import regex  # type: ignore[import-untyped]
 
 from codenib.core.errors import InputError
 from codenib.views.trigram.literals import ANY, REPLACED, Need, need_of
+from codenib.views.trigram.matching.cost import is_cheap
+from codenib.views.trigram.matching.matcher import Deadline, Matcher, Span
+from codenib.views.trigram.matching.workers import WorkerTask
 from codenib.views.trigram.size import MOST_NODES, written_out
-from codenib.views.trigram.syntax import Chars, Either, Node, Seq, bound_to_lines, parse, text_node
+from codenib.views.trigram.syntax import Chars, Either, Node, Seq, Syntax, bound_to_lines, parse, text_node
 from codenib.views.trigram.widen import widen
 
 _FLAGS = regex.VERSION0 | regex.MULTILINE
 _HINT = "codenib regex --literal, or escape special characters with a backslash"
 
-#: Compiling one of 240,000 characters takes 8 s, during which no other thread runs.
 _LONGEST = 10_000
 #: Looking for three words one by one takes 0.10 s where `regex` takes 0.35 s for their alternation (Django).
 MAX_NEEDLES = 16
 
-Span = tuple[int, int]
-
-
-class Deadline:
-    """A point in time; asking what is left after it raises `TimeoutError`."""
-
-    def __init__(self, seconds: float) -> None:
-        self._end = time.monotonic() + seconds
-
-    def left_s(self) -> float:
-        left = self._end - time.monotonic()
-        if left <= 0:
-            raise TimeoutError
-        return left
+#: Patterns up to this size compile here, in some hundredths of a second at worst; larger ones in a worker,
+#: since 10,000 characters may take 4 s.
+_SMALL = 300
+_SMALL_NODES = 2000
+#: Longer ones are not read into a tree, so that every file is searched: the analysis takes 1.5 s for 10,000.
+_ANALYSED = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """A compiled pattern: its tree, `need` for the filter, and one of three ways to find matching lines.
+    """A pattern: its tree, `need` for the filter, and what matches it.
 
-    `needles` where the pattern is one of a few plain texts; else `scan`, which runs over a whole text and
-    takes each line with a hit to its end; else each line is tried alone. `line` decides what matches in a
-    line; where `exact`, a hit of `scan` is proof enough.
+    `matcher` is the compiled pattern, None for one that only a worker may compile. `task` is the same for a
+    worker; `cheap` says that none is needed, since no text makes it slow.
     """
 
     root: Node | None
     need: Need
-    line: regex.Pattern[str]
-    needles: tuple[str, ...] = ()
-    scan: regex.Pattern[str] | None = None
-    exact: bool = False
+    matcher: Matcher | None
+    task: WorkerTask
+    cheap: bool = False
 
     @property
     def byte_needles(self) -> tuple[bytes, ...] | None:
         """Bytes of which each matching file has one; None where only decoded text can tell."""
-        if not self.needles or any(REPLACED in needle for needle in self.needles):
+        needles = self.matcher.needles if self.matcher is not None else ()
+        if not needles or any(REPLACED in needle for needle in needles):
             return None
-        return tuple(needle.encode("utf-8", "surrogatepass") for needle in self.needles)
+        return tuple(needle.encode("utf-8", "surrogatepass") for needle in needles)
 
     def lines(self, text: str, deadline: Deadline) -> Iterator[Span]:
-        """Start and end of each line of `text` that matches, in order; an end does not count the "\\n"."""
-        if self.needles:
-            yield from _needle_lines(self.needles, text)
-            return
-        lines = _all_lines(text) if self.scan is None else self._hit_lines(self.scan, text, deadline)
-        for start, end in lines:
-            if self.exact or self._matches(text[start:end], deadline):
-                yield start, end
+        """Start and end of each line of `text` that matches, matched here."""
+        return self._compiled().lines(text, deadline)
 
     def spans(self, line: str, deadline: Deadline) -> tuple[Span, ...]:
-        """All matches in a line, as columns."""
-        return tuple(
-            match.span() for match in self.line.finditer(line, timeout=deadline.left_s(), concurrent=True)
-        )
+        """All matches in a line, as columns, matched here."""
+        return self._compiled().spans(line, deadline)
 
-    def _hit_lines(self, scan: regex.Pattern[str], text: str, deadline: Deadline) -> Iterator[Span]:
-        # One `finditer` a text, not one `search` a hit: setting a time-out up costs 1.8 us.
-        line_end = -1
-        # `concurrent`: other threads go on meanwhile, however long it takes.
-        for match in scan.finditer(text, timeout=deadline.left_s(), concurrent=True):
-            if match.start() <= line_end:  # an empty match where the last one ended
-                continue
-            if match.start() == len(text) and (not text or text.endswith("\n")):
-                return
-            start, line_end = _line_at(text, match.start())
-            yield start, line_end
-
-    def _matches(self, line: str, deadline: Deadline) -> bool:
-        return self.line.search(line, timeout=deadline.left_s(), concurrent=True) is not None
+    def _compiled(self) -> Matcher:
+        return self.matcher or self.task.compiled()
 
 
 def compile_pattern(pattern: str, *, ignore_case: bool = False, literal: bool = False) -> Pattern:
-    """The matcher of `pattern`; `literal` takes it as plain text. Raises `InputError` for a bad pattern."""
+    """The matcher of `pattern`; `literal` takes it as plain text.
+
+    Raises `InputError` for a bad pattern. Of a large one, only its worker can tell.
+    """
     if len(pattern) > _LONGEST:
         what = f"a pattern of {len(pattern):,} characters is too long, {_LONGEST:,} are the most"
         raise InputError(what, hint="search for a line of it")
     if literal:
         return _compile_literal(pattern, ignore_case)
     flags = _FLAGS | (regex.IGNORECASE if ignore_case else 0)
-    if written_out(pattern) > MOST_NODES:
+    nodes = written_out(pattern)
+    if nodes > MOST_NODES:
         raise InputError(
             f"the pattern {pattern[:80]!r} is too large once its counts are written out", hint=_HINT
         )
     try:
-        line = regex.compile(pattern, flags)
-        syntax = parse(pattern, ignore_case=ignore_case)
+        line = regex.compile(pattern, flags) if len(pattern) <= _SMALL and nodes <= _SMALL_NODES else None
+        syntax = parse(pattern, ignore_case=ignore_case) if len(pattern) <= _ANALYSED else None
         need = ANY if syntax is None else need_of(syntax.root)
     except regex.error as error:
         where = "" if error.pos is None else f" at position {error.pos}"
         raise InputError(f"bad pattern {pattern!r}: {error.msg}{where}", hint=_HINT) from error
     except (RecursionError, OverflowError) as error:
         raise InputError(f"bad pattern {pattern[:80]!r}: too large ({error})", hint=_HINT) from error
-    if syntax is None:
-        return Pattern(None, need, line)
-    if syntax.line_break:
+    if "\n" in pattern or (syntax is not None and syntax.line_break):
         raise _line_break(pattern)
+    task = _task(pattern, flags, syntax)
+    if line is None:
+        return Pattern(syntax.root if syntax else None, need, None, task)
+    if syntax is None:
+        return Pattern(None, need, Matcher(line), task)
     if all(needles := _plain_texts(syntax.root)) and len(needles) <= MAX_NEEDLES:
-        return Pattern(syntax.root, need, line, needles)
+        return Pattern(syntax.root, need, Matcher(line, needles), task, cheap=True)
+    cheap = syntax.whole_text and is_cheap(syntax.root)
+    return Pattern(syntax.root, need, task.compiled(), task, cheap)
+
+
+def _task(pattern: str, flags: int, syntax: Syntax | None) -> WorkerTask:
+    """What a worker compiles: with a tree, something that runs over a whole text, too."""
+    if syntax is None:
+        return WorkerTask(pattern, flags)
     if syntax.whole_text:
-        scan = _to_line_end(bound_to_lines(pattern), flags)
-        return Pattern(syntax.root, need, line, scan=scan, exact=True)
+        return WorkerTask(pattern, flags, _to_line_end(bound_to_lines(pattern)), flags, exact=True)
     wide = widen(syntax.root, _escape)
-    return Pattern(syntax.root, need, line, scan=_to_line_end(wide, _FLAGS) if wide else None)
+    return WorkerTask(pattern, flags, _to_line_end(wide) if wide else "", _FLAGS)
 
 
-def _to_line_end(pattern: str, flags: int) -> regex.Pattern[str]:
-    return regex.compile(rf"(?:{pattern})[^\n]*", flags)
+def _to_line_end(pattern: str) -> str:
+    return rf"(?:{pattern})[^\n]*"
 
 
 def _escape(char: str) -> str:
@@ -147,11 +133,11 @@ def _compile_literal(text: str, ignore_case: bool) -> Pattern:
         raise _line_break(text)
     flags = _FLAGS | (regex.IGNORECASE if ignore_case else 0)
     escaped = regex.escape(text, special_only=True)
-    line = regex.compile(escaped, flags)
+    task = WorkerTask(escaped, flags, _to_line_end(escaped), flags, exact=True)
     root = text_node(text, ignore_case=ignore_case)
     if text and not ignore_case:
-        return Pattern(root, need_of(root), line, (text,))
-    return Pattern(root, need_of(root), line, scan=_to_line_end(escaped, flags), exact=True)
+        return Pattern(root, need_of(root), Matcher(regex.compile(escaped, flags), (text,)), task, cheap=True)
+    return Pattern(root, need_of(root), task.compiled(), task, cheap=True)
 
 
 def _line_break(pattern: str) -> InputError:
@@ -170,31 +156,3 @@ def _plain_texts(node: Node) -> tuple[str, ...]:
     if len(chars) < len(parts) or any(char.folded or len(char.members) != 1 for char in chars):
         return ("",)
     return ("".join(char.members for char in chars),)
-
-
-def _needle_lines(needles: tuple[str, ...], text: str) -> Iterator[Span]:
-    if len(needles) == 1:
-        return _lines_with(needles[0], text)
-    return iter(sorted({span for needle in needles for span in _lines_with(needle, text)}))
-
-
-def _lines_with(needle: str, text: str) -> Iterator[Span]:
-    found = text.find(needle)
-    while found >= 0:
-        start, end = _line_at(text, found)
-        yield start, end
-        found = text.find(needle, end + 1)
-
-
-def _all_lines(text: str) -> Iterator[Span]:
-    at = 0
-    while at < len(text):
-        start, end = _line_at(text, at)
-        yield start, end
-        at = end + 1
-
-
-def _line_at(text: str, position: int) -> Span:
-    start = text.rfind("\n", 0, position) + 1
-    end = text.find("\n", position)
-    return start, end if end >= 0 else len(text)

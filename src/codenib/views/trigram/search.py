@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from codenib.core.answers import LineMatch
 from codenib.core.text.masking import mask_secrets
 from codenib.views.trigram.match import Matches
-from codenib.views.trigram.pattern import Deadline, Pattern, Span
+from codenib.views.trigram.matching.matcher import Deadline, MatchedLine
+from codenib.views.trigram.matching.workers import WORKERS, PatternStopped
+from codenib.views.trigram.pattern import Pattern
+
+_BATCH = 500_000  # characters that a worker gets at once: a message costs 0.1 ms
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,65 +39,124 @@ def verify(
     timeout_s: float,
     scanned_all: bool,
 ) -> Matches:
-    """Search the candidates, which are in path order; past the limit, only count."""
-    deadline = Deadline(timeout_s)
-    items: list[LineMatch] = []
-    total = files = done = 0
-    complete = True
-    try:
-        for candidate in candidates:
-            before, masked = total, ""
-            if (text := candidate.text()) is not None:
-                for line in _matching_lines(pattern, text, deadline):
-                    if limits.limit is None or len(items) < limits.limit:
-                        spans = pattern.spans(text[line.start : line.end], deadline)
-                        masked = masked or mask_secrets(text)  # of the same length, so places stay
-                        items.append(_match(candidate.path, masked, line, spans, limits.context))
-                    total += 1
-                    files += total == before + 1
-            deadline.left_s()
-            done += 1
-    except TimeoutError:
-        complete = False
-    reasons = ["no three bytes are common to all matches: every file was searched"] if scanned_all else []
-    if not complete:
-        reasons.append(f"stopped after {timeout_s:g} s with {done} of {len(candidates)} files searched")
+    """Search the candidates, which are in path order; past the limit, only count.
+
+    A cheap pattern is matched here; any other in a worker process, which is killed at the deadline.
+    """
+    tally = _Tally(limits)
+    search = _search_here if pattern.cheap and pattern.matcher is not None else _search_beside
+    stopped = search(pattern, candidates, tally, timeout_s)
+    reasons = []
+    if scanned_all:
+        short = pattern.root is not None or pattern.matcher is not None
+        why = (
+            "no three bytes are common to all matches" if short else "the pattern is too long for the filter"
+        )
+        reasons.append(f"{why}: every file was searched")
+    if stopped:
+        what = f"after {timeout_s:g} s" if stopped == "time" else "for want of memory"
+        reasons.append(f"stopped {what} with {tally.done} of {len(candidates)} files searched")
     return Matches(
-        items=tuple(items),
-        total=total,
-        files=files,
+        items=tuple(tally.items),
+        total=tally.total,
+        files=tally.files,
         candidates=len(candidates),
         scanned_all=scanned_all,
-        complete=complete,
+        complete=not stopped,
         reason="; ".join(reasons),
     )
 
 
-class _Line(NamedTuple):
-    """A line's 1-based number, and where it stands in its text."""
+class _Tally:
+    """What was found so far."""
 
-    number: int
-    start: int
-    end: int
+    def __init__(self, limits: MatchLimits) -> None:
+        self._limits = limits
+        self.items: list[LineMatch] = []
+        self.total = self.files = self.done = 0
+
+    @property
+    def wanted(self) -> int | None:
+        """How many lines are still to be written out; None: all."""
+        limit = self._limits.limit
+        return None if limit is None else limit - len(self.items)
+
+    def add(self, path: str, text: str, lines: Sequence[MatchedLine], count: int) -> None:
+        """The first lines of a file that match, and how many do."""
+        number, counted = 1, 0
+        masked = mask_secrets(text) if lines else text  # of the same length, so places stay
+        for line in lines[: self.wanted]:
+            number += text.count("\n", counted, line.start)
+            counted = line.start
+            self.items.append(_match(path, masked, number, line, self._limits.context))
+        self.total += count
+        self.files += count > 0
 
 
-def _matching_lines(pattern: Pattern, text: str, deadline: Deadline) -> Iterator[_Line]:
-    number, counted = 1, 0
-    for start, end in pattern.lines(text, deadline):
-        number += text.count("\n", counted, start)
-        counted = start
-        yield _Line(number, start, end)
+def _search_here(
+    pattern: Pattern, candidates: Sequence[CandidateFile], tally: _Tally, timeout_s: float
+) -> str:
+    """Match in this thread; what stopped it, if anything did."""
+    assert pattern.matcher is not None
+    deadline = Deadline(timeout_s)
+    try:
+        for candidate in candidates:
+            if (text := candidate.text()) is not None:
+                tally.add(candidate.path, text, *pattern.matcher.matched(text, tally.wanted, deadline))
+            deadline.left_s()
+            tally.done += 1
+    except TimeoutError:
+        return "time"
+    return ""
 
 
-def _match(path: str, text: str, line: _Line, spans: tuple[Span, ...], context: int) -> LineMatch:
-    column, end_column = spans[0]
+def _search_beside(
+    pattern: Pattern, candidates: Sequence[CandidateFile], tally: _Tally, timeout_s: float
+) -> str:
+    """Match in a worker, some texts at a time; what stopped it, if anything did."""
+    if not candidates and pattern.matcher is not None:  # one that is not compiled may be wrong
+        return ""
+    deadline = Deadline(timeout_s)
+    try:
+        with WORKERS.task(pattern.task, timeout_s) as worker:
+            for batch in _batches(candidates):
+                answers = worker.match([text for _, text in batch if text is not None], tally.wanted)
+                for path, text in batch:
+                    if text is not None:
+                        tally.add(path, text, *next(answers))
+                    tally.done += 1
+                deadline.left_s()
+    except PatternStopped as stopped:
+        return stopped.want
+    except TimeoutError:
+        return "time"
+    return ""
+
+
+def _batches(candidates: Sequence[CandidateFile]) -> Iterator[list[tuple[str, str | None]]]:
+    """Paths and texts, together about as large as is sent at once."""
+    batch: list[tuple[str, str | None]] = []
+    size = 0
+    for candidate in candidates:
+        text = candidate.text()
+        batch.append((candidate.path, text))
+        size += len(text or "")
+        if size > _BATCH:
+            yield batch
+            batch, size = [], 0
+    if batch:
+        yield batch
+
+
+def _match(path: str, text: str, number: int, line: MatchedLine, context: int) -> LineMatch:
+    column, end_column = line.spans[0]
     return LineMatch(
         path=path,
-        line=line.number,
+        line=number,
         column=column,
         end_column=end_column,
         text=text[line.start : line.end],
-        spans=spans,
+        spans=line.spans,
         before=_lines_before(text, line.start, context),
         after=_lines_after(text, line.end, context),
     )
