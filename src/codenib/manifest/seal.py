@@ -8,8 +8,9 @@ beneath them is found by `codenib verify`, which reads everything.
 from __future__ import annotations
 
 import os
+import shutil
 import zlib
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
 
@@ -39,10 +40,9 @@ class _Stamp(msgspec.Struct, array_like=True, frozen=True):
         now = path.stat()
         return cls(now.st_ino, now.st_size, now.st_mtime_ns, now.st_ctime_ns)
 
-    def same_content(self, other: _Stamp | None) -> bool:
-        """Whether nothing was written since `other`; a new hard link changes the last time alone."""
-        mine = self.inode, self.size, self.mtime_ns
-        return other is not None and mine == (other.inode, other.size, other.mtime_ns)
+    def same_content(self, other: _Stamp) -> bool:
+        """Whether nothing was written since `other`; a hard link more or less changes the last time alone."""
+        return (self.inode, self.size, self.mtime_ns) == (other.inode, other.size, other.mtime_ns)
 
 
 class _SealFile(msgspec.Struct):
@@ -67,27 +67,56 @@ class Seals:
         theirs, checked = (_parts_of(base), self._read_stamps(base.name)) if base is not None else ({}, {})
         parts: dict[str, _Part] = {}
         stamps: dict[str, _Stamp] = {}
+        linked: dict[int, int] = {}
         for path in sorted(folder.iterdir()):
             stamp = _Stamp.of(path)
             known = theirs.get(path.name)
             if base is not None and known is not None and _is_link(base / path.name, stamp):
                 parts[path.name] = known
-                if stamp.same_content(checked.get(path.name)):
+                before = checked.get(path.name)
+                if before is not None and stamp.same_content(before):
                     stamps[path.name] = stamp
+                    linked[before.inode] = before.ctime_ns
             else:
                 parts[path.name] = _Part(stamp.size, _checksum(path))
                 stamps[path.name] = stamp
         (folder / SEAL).write_bytes(with_checksum(msgspec.json.encode(_SealFile(parts))))
         self._sealed[folder] = stamps
+        self._follow_links(linked)
 
     def adopt(self, folder: Path, artifact: Path) -> None:
         """Remember that the parts of a folder, which now has its name, were checked when it was sealed."""
         self._write_stamps(artifact.name, self._sealed.pop(folder, {}))
 
-    def forget(self, name: str) -> None:
-        """Forget what was checked of an artifact that is gone."""
-        with suppress(OSError):
-            (self._stamps / name).unlink(missing_ok=True)
+    def remove(self, artifacts: Collection[Path]) -> None:
+        """Remove artifacts; those that share parts with them need not be read again."""
+        shared: dict[int, int] = {}
+        for folder in artifacts:
+            with suppress(OSError):
+                states = [part.stat() for part in folder.iterdir()]
+                shared.update((state.st_ino, state.st_ctime_ns) for state in states if state.st_nlink > 1)
+        for folder in artifacts:
+            shutil.rmtree(folder, ignore_errors=True)
+            with suppress(OSError):
+                (self._stamps / folder.name).unlink(missing_ok=True)
+        self._follow_links(shared)
+
+    def _follow_links(self, before: Mapping[int, int]) -> None:
+        """Renew what was checked of parts that got or lost a link just now: inode to the time before that.
+
+        A link changes a part's last time, and so every part that artifacts share would be read again after
+        each update. What was written since has another time of its content, too, and is not renewed.
+        """
+        for file in self._stamps.glob("[!.]*") if before else ():
+            known = self._read_stamps(file.name)
+            renewed = dict(known)
+            for name, stamp in known.items():
+                if before.get(stamp.inode) == stamp.ctime_ns:
+                    with suppress(OSError):
+                        now = _Stamp.of(self._stamps.with_name("artifacts") / file.name / name)
+                        renewed[name] = now if now.same_content(stamp) else stamp
+            if renewed != known:
+                self._write_stamps(file.name, renewed)
 
     def is_sealed(self, folder: Path) -> bool:
         """Whether a folder that is being built has its seal."""

@@ -33,17 +33,13 @@ def sweep(
         return 0  # what an unreadable manifest reaches is unknown: lose nothing
     views = [record for manifest in manifests if manifest for record in manifest.views.values()]
     reached = {record.artifact for record in views if record.status is Status.FRESH}
-    gone = 0
-    for folder in (store.folder / "artifacts").glob("[!.]*"):
-        if folder.name not in reached:
-            shutil.rmtree(folder, ignore_errors=True)
-            store.seals.forget(folder.name)
-            gone += 1
+    gone = [folder for folder in (store.folder / "artifacts").glob("[!.]*") if folder.name not in reached]
+    store.seals.remove(gone)
     trees = {manifest.tree for manifest in manifests if manifest}
     for path in (*(store.folder / "scip").glob("*.scip"), *(store.folder / "trees").glob("*.json")):
         if path.stem not in trees:
             path.unlink(missing_ok=True)
-    return gone
+    return len(gone)
 
 
 def _drop_rubbish(store: Store) -> None:
