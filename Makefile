@@ -8,10 +8,6 @@ ENGINES = src/codenib/navigation
 CYCLONEDX = 7.5.0
 FUZZ_COUNT ?= 100000
 
-# Our Rust program and rust-analyzer's crates below it take 17 minutes of processor time at this level, more at the usual
-# one, and the tests need no faster programs. `make engines` reuses the compiled crates, so it needs the same level.
-export CARGO_PROFILE_RELEASE_OPT_LEVEL ?= 1
-
 .DEFAULT_GOAL := help
 .PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix fuzz faults dist sbom coverage bench
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from codenib.navigation.tools.fetch import copy_release_lock
+from codenib.navigation.tools.fetch import WITHOUT_CI, copy_with_lock
 from codenib.navigation.tools.recipes import sources
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -70,31 +70,28 @@ def check_rust() -> None:
     _need("cargo", crates / "release")
     engine = NAVIGATION / "rust" / "engine"
     _run(["cargo", "fmt", "--check"], engine)
-    copy = TOOLS / "rust-engine"
+    copy = (TOOLS / "rust-engine").resolve()
     _mirror(engine, copy)
     settings = {
-        "CARGO_TARGET_DIR": str(crates),
+        "CARGO_TARGET_DIR": str(crates.resolve()),
         "RUSTC_WORKSPACE_WRAPPER": str(_clippy(copy)),
-        # As in the Makefile: crates of another level would be compiled anew.
-        "CARGO_PROFILE_RELEASE_OPT_LEVEL": os.environ.get("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1"),
     }
-    if not (copy / "Cargo.lock").exists():
-        _run(["cargo", "fetch", "--quiet"], copy)
-        copy_release_lock("cargo", copy)
-    _run(["cargo", "build", "--release", "--quiet"], copy, settings)
-    _run(["cargo", "test", "--release", "--quiet"], copy, settings)
+    for command in ("build", "test"):
+        _run([*WITHOUT_CI, "cargo", command, "--release", "--quiet", "--locked"], copy, settings)
 
 
 def _mirror(engine: Path, copy: Path) -> None:
-    """Copy the engine, so that cargo leaves no lock file beside the sources. Times of change are copied too:
-    cargo compiles only what changed."""
-    names = {path.relative_to(engine) for path in (*sources(engine), *engine.rglob("tests.rs"))}
+    """Copy the engine with its tests, so that cargo leaves nothing beside the sources. What did not change is
+    not written: cargo compiles what is newer than its results."""
+    tests = {path.relative_to(engine): path.read_bytes() for path in engine.rglob("tests.rs")}
+    names = {path.relative_to(engine) for path in sources(engine)} | tests.keys()
     for path in copy.rglob("*.rs"):
         if path.relative_to(copy) not in names:
             path.unlink()
-    for name in names:
-        (copy / name).parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(engine / name, copy / name)
+    copy_with_lock(engine, copy)
+    for name, contents in tests.items():
+        if not (copy / name).is_file() or (copy / name).read_bytes() != contents:
+            (copy / name).write_bytes(contents)
 
 
 def _clippy(folder: Path) -> Path:

@@ -33,7 +33,7 @@ GROUPS = (
         ("typescript.backend:TypeScriptBackend", "scip.indexers:ScipTypeScript"),
     ),
     LanguageGroup("go", frozenset({"go"}), ("go.backend:GoBackend",)),
-    LanguageGroup("rust", frozenset({"rust"}), ("rust.backend:RustBackend",)),
+    LanguageGroup("rust", frozenset({"rust"}), ("rust.backend:RustBackend", "live.index:RustAnalyzerIndex")),
     LanguageGroup("cpp", frozenset({"c", "cpp"}), ("cpp.backend:CppBackend",)),
 )
 

@@ -65,12 +65,12 @@ class Facts:
 class Live:
     """The real server, asked one question at a time."""
 
-    def __init__(self, command: str, root: Path, target: Path) -> None:
+    def __init__(self, command: tuple[str, ...], root: Path, target: Path) -> None:
         self._root = root
         self._answers: queue.Queue[Any] = queue.Queue()
         self._ready = threading.Event()
         self._process = subprocess.Popen(
-            [command], cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+            command, cwd=root, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
             env={**os.environ, **environment(target, trusted=False)},
         )  # fmt: skip
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -176,7 +176,7 @@ def live(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[L
     tool = tools.find("rust-analyzer")
     if tool is None:
         pytest.skip("rust-analyzer is not installed: codenib tools install rust")
-    server = Live(tool.command[0], checkout, tmp_path_factory.mktemp("target"))
+    server = Live(tool.command, checkout, tmp_path_factory.mktemp("target"))
     yield server
     server.stop()
 

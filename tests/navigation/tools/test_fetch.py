@@ -21,7 +21,16 @@ import pytest
 
 from codenib.navigation.tools.install import InstallOutcome, install
 from codenib.navigation.tools.locate import Toolbox
-from codenib.navigation.tools.recipes import CargoInstall, GoBuild, GoInstall, Npm, Pip, Recipe
+from codenib.navigation.tools.recipes import (
+    CargoBuild,
+    GoBuild,
+    GoInstall,
+    Npm,
+    Pip,
+    Recipe,
+    RustupComponent,
+    Source,
+)
 
 
 def quiet(_line: str) -> None: ...
@@ -42,11 +51,12 @@ def refused(outcome: InstallOutcome) -> bool:
     [
         (Npm(Path()), "npm is not on the path"),
         (GoInstall("x", Path()), "go is not on the path"),
-        (CargoInstall("x@1", "1.0"), "rustc is not on the path"),
+        (CargoBuild(Path(), "1.0"), "rustc is not on the path"),
+        (RustupComponent("x"), "rustup is not on the path"),
     ],
 )
 def test_a_missing_package_manager_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Npm | GoInstall | CargoInstall, lacks: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, source: Source, lacks: str
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
     if isinstance(source, Npm):
@@ -94,7 +104,7 @@ def test_an_old_compiler_is_refused_before_a_long_build(
     fake(tmp_path, "rustc", "print('rustc 1.70.0 (abc 2023-01-01)')\n")
     fake(tmp_path, "cargo", "raise SystemExit('never started')\n")
     monkeypatch.setenv("PATH", str(tmp_path))
-    recipe = Recipe("ra", "1", "rust", "", CargoInstall("ra@1", "1.95"), "bin/ra")
+    recipe = Recipe("ra", "1", "rust", "", CargoBuild(tmp_path, "1.95"), "bin/ra")
     outcome = attempt(tmp_path / "tools", recipe)
     assert "needs Rust 1.95" in outcome.error
     assert "1.70.0" in outcome.error
@@ -203,3 +213,88 @@ def test_go_modules_of_another_digest_are_refused(tmp_path: Path, monkeypatch: p
     (pins / "go.sum").write_text(sums)
     outcome = attempt(tmp_path / "tools", recipe)
     assert outcome.done == "installed", outcome.error
+
+
+CRATE = {
+    "Cargo.toml": '[package]\nname = "blade"\nversion = "1.0.0"\nedition = "2021"\n',
+    "src/lib.rs": "pub fn cut() {}\n",
+}
+PROGRAM = {
+    "Cargo.toml": '[package]\nname = "saw"\nversion = "1.0.0"\nedition = "2021"\n'
+    '[dependencies]\nblade = "1"\n[workspace]\n',
+    "src/main.rs": "fn main() { blade::cut() }\n",
+}
+
+
+@pytest.mark.skipif(shutil.which("cargo") is None, reason="cargo is not on the path")
+def test_crates_of_another_digest_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registry of crates that is a folder, in the place of crates.io."""
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w:gz") as archive:
+        for name, text in CRATE.items():
+            entry = tarfile.TarInfo(f"blade-1.0.0/{name}")
+            entry.size = len(text)
+            archive.addfile(entry, io.BytesIO(text.encode()))
+    digest = hashlib.sha256(stream.getvalue()).hexdigest()
+    registry, home, engine = tmp_path / "registry", tmp_path / "cargo", tmp_path / "engine"
+    listed = {"name": "blade", "vers": "1.0.0", "deps": [], "cksum": digest, "features": {}, "yanked": False}
+    (registry / "index" / "bl" / "ad").mkdir(parents=True)
+    (registry / "index" / "bl" / "ad" / "blade").write_text(json.dumps(listed) + "\n")
+    (registry / "blade-1.0.0.crate").write_bytes(stream.getvalue())
+    home.mkdir()
+    (home / "config.toml").write_text(
+        '[source.crates-io]\nreplace-with = "folder"\n'
+        f"[source.folder]\nlocal-registry = {json.dumps(str(registry))}\n"
+    )
+    monkeypatch.setenv("CARGO_HOME", str(home))
+    monkeypatch.delenv("CARGO_TARGET_DIR", raising=False)
+    (engine / "src").mkdir(parents=True)
+    for name, text in PROGRAM.items():
+        (engine / name).write_text(text)
+
+    def pin(checksum: str) -> None:
+        (engine / "crates.lock").write_text(
+            f'version = 4\n\n[[package]]\nname = "blade"\nversion = "1.0.0"\nchecksum = "{checksum}"\n\n'
+            '[[package]]\nname = "saw"\nversion = "1.0.0"\ndependencies = [\n "blade",\n]\n'
+        )
+
+    recipe = Recipe("saw", "1.0", "wood", "", CargoBuild(engine, "1.0"), "bin/saw")
+    pin("0" * 64)
+    assert refused(attempt(tmp_path / "tools", recipe))
+    pin(digest)
+    outcome = attempt(tmp_path / "tools", recipe)
+    assert outcome.done == "installed", outcome.error
+    assert sorted(path.name for path in (tmp_path / "tools" / "saw-1.0").iterdir()) == [
+        "bin",
+        "codenib-tool.json",
+    ]
+
+
+def test_a_component_is_added_to_the_toolchain_and_found_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is on the path is rustup itself, which stands in for programs of the toolchain."""
+    path, toolchain = tmp_path / "path", tmp_path / "toolchain"
+    path.mkdir()
+    toolchain.mkdir()
+    fake(
+        path,
+        "rustup",
+        f"tool = pathlib.Path({str(toolchain)!r}) / 'analyzer'\n"
+        "if sys.argv[1:] == ['which', 'analyzer']:\n"
+        "    sys.exit(print(tool) if tool.exists() else 1)\n"
+        "assert sys.argv[1:] == ['component', 'add', 'analyzer']\n"
+        f"tool.write_text('#!{sys.executable}\\nprint(\"analyzer 1.95.0\")')\n"
+        "tool.chmod(0o755)\n",
+    )
+    (path / "analyzer").symlink_to(path / "rustup")
+    monkeypatch.setenv("PATH", str(path))
+    recipe = Recipe(
+        "analyzer", "1.0", "rust", "", RustupComponent("analyzer"), "bin/analyzer",
+        on_path="analyzer", ask=("--version",), known=(("1.90", "1.97"),),
+    )  # fmt: skip
+    assert Toolbox(tmp_path / "tools", [recipe]).find("analyzer") is None
+    outcome = attempt(tmp_path / "tools", recipe)
+    assert outcome.done == "installed", outcome.error
+    assert outcome.tool and outcome.tool.version == "1.95.0"
+    assert outcome.tool.command == (str(toolchain / "analyzer"),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -116,6 +117,17 @@ def test_an_npm_package_on_the_path_is_known_by_its_package_file_and_run_by_node
     assert (tool.folder, tool.version, tool.origin) == (package, "1.2.3", "path")
     (package / "package.json").write_text('{"name": "@wood/plane", "version": "1.2.4"}')
     assert Toolbox(tmp_path / "tools", [NODE, PLANE]).find("plane") is None
+
+
+def test_a_tool_within_another_is_started_by_that_one_before_the_path(tmp_path: Path, path: Path) -> None:
+    program(path / "hammer", "2.2.0")
+    inside = replace(HAMMER, within="bench", arguments=("hammer",))
+    bench = Recipe("bench", "9", "wood", "", CustomCommand(()), program="bin/bench")
+    tools = Toolbox(tmp_path / "tools", [bench, inside])
+    assert tools.require("hammer").origin == "path"
+    started = ours(tmp_path / "tools", bench)
+    tool = Toolbox(tmp_path / "tools", [bench, inside]).require("hammer")
+    assert (tool.version, tool.command) == ("2.1.0", (str(started), "hammer"))
 
 
 def test_a_script_without_its_runner_says_so(tmp_path: Path, path: Path) -> None:

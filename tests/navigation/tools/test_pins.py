@@ -4,12 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 
 from codenib.navigation.tools import recipes as module
-from codenib.navigation.tools.recipes import GoBuild, GoInstall, Npm, Pip, Recipe, recipes
+from codenib.navigation.tools.fetch import LOCK
+from codenib.navigation.tools.recipes import (
+    CargoBuild,
+    GoBuild,
+    GoInstall,
+    Npm,
+    Pip,
+    Recipe,
+    RustupComponent,
+    recipes,
+)
 
 PINS = Path(module.__file__).parent / "pins"
 
@@ -21,7 +32,7 @@ def folder_of(recipe: Recipe) -> Path | None:
             return requirements
         case Npm(lock):
             return lock
-        case GoInstall(_, folder) | GoBuild(folder):
+        case GoInstall(_, folder) | GoBuild(folder) | CargoBuild(folder):
             return folder
     return None
 
@@ -71,10 +82,31 @@ def test_every_required_go_module_has_its_digest(recipe: Recipe) -> None:
         assert f"{recipe.source.package} v{recipe.version}" in modules
 
 
+@pytest.mark.parametrize("recipe", of_kind(CargoBuild), ids=lambda recipe: recipe.name)
+def test_every_crate_has_its_digest(recipe: Recipe) -> None:
+    folder = folder_of(recipe)
+    assert folder
+    locked = tomllib.loads((folder / LOCK).read_text())["package"]
+    manifest = tomllib.loads((folder / "Cargo.toml").read_text())
+    assert [crate["name"] for crate in locked if "checksum" not in crate] == [manifest["package"]["name"]]
+    assert all(re.fullmatch("[0-9a-f]{64}", crate["checksum"]) for crate in locked if "checksum" in crate)
+    assert "://" not in (folder / LOCK).read_text()
+    wanted = {row.get("package", name) if isinstance(row, dict) else name
+              for name, row in manifest["dependencies"].items()}  # fmt: skip
+    assert wanted <= {crate["name"] for crate in locked}
+
+
 def test_every_tool_that_is_downloaded_is_pinned() -> None:
-    # These have the digests of the lock file that the release of rust-analyzer's crates brings.
-    unpinned = {recipe.name for recipe in recipes() if folder_of(recipe) is None}
-    assert unpinned == {"rust-analyzer", "rust-facts"}
+    # rustup compares what it downloads with the list that came with the toolchain.
+    assert {recipe.name for recipe in recipes() if folder_of(recipe) is None} == {"rust-analyzer"}
+    assert {type(recipe.source) for recipe in recipes()} == {
+        Pip,
+        Npm,
+        GoInstall,
+        GoBuild,
+        CargoBuild,
+        RustupComponent,
+    }
 
 
 def test_pins_name_no_registry() -> None:

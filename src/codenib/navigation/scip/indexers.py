@@ -8,7 +8,8 @@ from __future__ import annotations
 import json
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 
 from codenib.core.errors import InputError, ProviderError
@@ -17,7 +18,7 @@ from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program
 from codenib.navigation.scip.facts import lower
 from codenib.navigation.scip.wire import read_index
-from codenib.navigation.tools.locate import ExternalTool, Toolbox
+from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of
 
 _HEAP_MB = 8192  # scip-python needs 4.2 GB for Django; Node's own limit is lower
@@ -43,38 +44,41 @@ class _Indexer(ABC):
     ) -> Iterator[bytes]:
         """The line of each file that the indexer covered. It reads the code and runs none of it."""
         tool = self._tools.require(self.tool)
-        stage = f"facts of {self.group}"
-        progress(stage, 0, len(files))
+        node, *rest = tool.command
         with tempfile.TemporaryDirectory(prefix="codenib-scip-") as folder:
             out = Path(folder) / "index.scip"
-            self._run(
-                tool, self.arguments(root, files, Path(folder), out), root, None if trusted else Path(folder)
-            )
-            if not out.is_file():
-                raise ProviderError(f"{self.tool} wrote no index of {len(files)} files")
-            try:
-                index = read_index(out.read_bytes(), f"the index of {self.tool}")
-                for done, line in enumerate(lower(index, lambda path: _read(root, path), files), 1):
-                    yield line
-                    progress(stage, done, len(files))
-            except InputError as error:  # the indexer's fault, not the caller's
-                raise ProviderError(f"{self.tool}: {error.message}") from error
+            arguments = self.arguments(root, files, Path(folder), out)
+            command = (node, f"--max-old-space-size={_HEAP_MB}", *rest, *arguments)
+            policy = None
+            if not trusted:  # it writes into this folder alone
+                write = (Path(folder).resolve(),)
+                policy = policy_of(self.group, root, command, read=(tool.folder,), write=write)
+            install = f"codenib tools install {self.tool}"
+            program = Program(self.tool, command, install, root, policy=policy)
+            yield from indexed(program, out, root, files, partial(progress, f"facts of {self.group}"))
 
     @abstractmethod
     def arguments(self, root: Path, files: Sequence[str], folder: Path, out: Path) -> list[str]:
         """What follows the program's name; `folder` is for passing files."""
 
-    def _run(self, tool: ExternalTool, arguments: Sequence[str], root: Path, confined: Path | None) -> None:
-        """Run the indexer; without trust it writes into the folder `confined` alone."""
-        node, *rest = tool.command
-        command = [node, f"--max-old-space-size={_HEAP_MB}", *rest, *arguments]
-        policy = None
-        if confined is not None:
-            policy = policy_of(self.group, root, command, read=(tool.folder,), write=(confined.resolve(),))
-        install = f"codenib tools install {self.tool}"
-        result = run_program(Program(self.tool, tuple(command), install, root, policy=policy))
-        if result.code:
-            raise ProviderError(f"{self.tool} {tool.version} ended with {result.code}{result.tail}")
+
+def indexed(
+    program: Program, out: Path, root: Path, files: Sequence[str], progress: Callable[[int, int], None]
+) -> Iterator[bytes]:
+    """Run an indexer on the checkout at `root`; the line of each file in the index that it wrote to `out`."""
+    progress(0, len(files))
+    result = run_program(program)
+    if result.code:
+        raise ProviderError(f"{program.name} ended with {result.code}{result.tail}", hint=program.hint)
+    if not out.is_file():
+        raise ProviderError(f"{program.name} wrote no index of {len(files)} files", hint=program.hint)
+    try:
+        index = read_index(out.read_bytes(), f"the index of {program.name}")
+        for done, line in enumerate(lower(index, lambda path: _read(root, path), files), 1):
+            yield line
+            progress(done, len(files))
+    except InputError as error:  # the indexer's fault, not the caller's
+        raise ProviderError(f"{program.name}: {error.message}") from error
 
 
 def _read(root: Path, path: str) -> bytes | None:

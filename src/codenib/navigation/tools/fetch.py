@@ -5,7 +5,6 @@ Each manager compares what it got with a digest of ours (`pins`, go.sum) before 
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -21,13 +20,13 @@ from codenib.navigation.engines.programs import run_program, stream_output
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.recipes import (
     CargoBuild,
-    CargoInstall,
     CustomCommand,
     GoBuild,
     GoInstall,
     Npm,
     Pip,
     Recipe,
+    RustupComponent,
     numbers,
     sources,
 )
@@ -35,6 +34,13 @@ from codenib.navigation.tools.recipes import (
 Say = Callable[[str], None]
 #: Where cargo compiles. It stays until the programs are built, so that an interrupted build goes on.
 CRATES = ".crates"
+#: Beside Cargo.toml: Cargo's lock file without its `source` lines.
+LOCK = "crates.lock"
+#: A crate of rust-analyzer reads this variable while it is compiled: with another value, most of them are
+#: compiled again.
+WITHOUT_CI = ("env", "-u", "CI")
+# How Cargo's lock files call crates.io, whatever mirror is asked.
+_CRATES_IO = "registry+https://github.com/rust-lang/crates.io-index"
 _SAY_EVERY_S = 5.0
 _GET_GO = "install Go, for example from your system's packages"
 _GET_RUST = "install Rust with rustup, or `rustup update stable`"
@@ -63,19 +69,25 @@ def fetch(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
             _go(run, module, (package,), folder)
         case GoBuild(source):
             _go(run, source, ("-trimpath", "."), folder)
-        case CargoInstall(crate, rust):
-            cargo = _cargo(recipe, rust)
-            run((cargo, "install", crate, "--locked", "--root", str(folder)), folder, _target(tools))
         case CargoBuild(source, rust):
             cargo = _cargo(recipe, rust)
-            _copy(source, folder / "src")
-            run((cargo, "fetch"), folder / "src")
-            copy_release_lock(cargo, folder / "src")
-            run((cargo, "fetch"), folder / "src")  # fits the lock file to our program
-            # Without --locked the newest versions are taken, and nothing is shared with rust-analyzer.
-            command = (cargo, "install", "--locked", "--path", "src", "--root", str(folder))
-            run(command, folder, _target(tools))
+            copy_with_lock(source, folder / "src")
+            command = (
+                *WITHOUT_CI,
+                cargo,
+                "install",
+                "--locked",
+                "--path",
+                "src",
+                "--root",
+                str(folder),
+                "--no-track",
+            )
+            run(command, folder, _cargo_settings(tools))
             shutil.rmtree(folder / "src")
+        case RustupComponent(component):
+            rustup = _manager("rustup", recipe, _GET_RUST)
+            run((rustup, "component", "add", component), folder)
         case CustomCommand(arguments):
             run(arguments, folder)
 
@@ -91,7 +103,7 @@ class _Runner:
         self, command: tuple[str, ...], folder: Path, extra: Mapping[str, str] | None = None
     ) -> None:
         recipe = self.recipe
-        manager = Path(command[0]).name
+        manager = next(Path(word).name for word in command if os.sep in word)
         name = f"{recipe.name} {recipe.version} was not installed: {manager}"
         said = time.monotonic()
         try:
@@ -155,25 +167,20 @@ def _go(run: _Runner, module: Path, arguments: tuple[str, ...], folder: Path) ->
     shutil.rmtree(folder / "src")
 
 
-def copy_release_lock(cargo: str, folder: Path) -> None:
-    """Put the lock file that rust-analyzer was released with into `folder`, a program on top of its crates.
+def copy_with_lock(source: Path, target: Path) -> None:
+    """Copy a Rust program of our own, with Cargo's lock file: every crate's version and digest.
 
-    So our program is built from versions that were tested together, and shares compiled crates with it.
+    A file that is the same is left, so that Cargo does not compile it again.
     """
-    command = (cargo, "metadata", "--format-version", "1", "--offline")
-    result = run_program(Program("cargo metadata", command, _GET_RUST, folder))
-    packages = json.loads(result.output)["packages"] if result.code == 0 else []
-    for package in packages:
-        lock = Path(package["manifest_path"]).with_name("Cargo.lock")
-        if package["name"] == "ra_ap_rust-analyzer" and lock.is_file():
-            shutil.copyfile(lock, folder / "Cargo.lock")
+    _copy(source, target)
+    lock = re.sub("^checksum = ", f'source = "{_CRATES_IO}"\n\\g<0>', (source / LOCK).read_text(), flags=re.M)
+    _write(target / "Cargo.lock", lock.encode())
 
 
-def _target(tools: Toolbox) -> dict[str, str]:
-    """Cargo's settings: where it compiles, and a bar that is counted though nobody sees it."""
-    chosen = os.environ.get("CARGO_TARGET_DIR") or str(tools.root / CRATES)
+def _cargo_settings(tools: Toolbox) -> dict[str, str]:
+    """Where Cargo compiles, and a bar that we count though nobody sees it."""
     return {
-        "CARGO_TARGET_DIR": chosen,
+        "CARGO_TARGET_DIR": os.environ.get("CARGO_TARGET_DIR") or str(tools.root / CRATES),
         "CARGO_TERM_PROGRESS_WHEN": "always",
         "CARGO_TERM_PROGRESS_WIDTH": "80",
     }
@@ -181,9 +188,13 @@ def _target(tools: Toolbox) -> dict[str, str]:
 
 def _copy(source: Path, target: Path) -> None:
     for path in sources(source):
-        copy = target / path.relative_to(source)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
+        _write(target / path.relative_to(source), path.read_bytes())
+
+
+def _write(path: Path, contents: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.is_file() or path.read_bytes() != contents:
+        path.write_bytes(contents)
 
 
 def _manager(program: str, recipe: Recipe, advice: str) -> str:

@@ -16,7 +16,7 @@ from typing import Literal
 from codenib.core.errors import InputError, ProviderError
 from codenib.navigation.tools.fetch import CRATES, Say, fetch
 from codenib.navigation.tools.locate import MARKER, ExternalTool, Toolbox
-from codenib.navigation.tools.recipes import Recipe
+from codenib.navigation.tools.recipes import Recipe, RustupComponent
 
 _PARTIAL = ".partial-"
 
@@ -93,7 +93,8 @@ def _attempt(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> Instal
 
 
 def _install_one(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> InstallOutcome:
-    there = None if force else tools.find(recipe.name)
+    theirs = isinstance(recipe.source, RustupComponent)
+    there = tools.find(recipe.name) if theirs or not force else None
     if there is not None:
         say(f"{there.name} {there.version}: there already ({there.origin})")
         return InstallOutcome(recipe.name, "there already", there)
@@ -102,6 +103,8 @@ def _install_one(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> In
     tools.root.mkdir(parents=True, exist_ok=True)
     with _exclusive(tools.root, say), _partial(tools.root, recipe) as folder:
         fetch(tools, recipe, folder, say)
+        if theirs:
+            return _added(tools, recipe, say, start)
         if not (folder / recipe.package / recipe.program).is_file():
             raise ProviderError(
                 f"{recipe.name} {recipe.version} was installed without {recipe.program}", hint=recipe.install
@@ -116,6 +119,14 @@ def _install_one(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> In
         )
     seconds = time.monotonic() - start
     say(f"{tool.name} {tool.version}: installed in {seconds:.0f} s")
+    return InstallOutcome(recipe.name, "installed", tool, seconds)
+
+
+def _added(tools: Toolbox, recipe: Recipe, say: Say, start: float) -> InstallOutcome:
+    """A component of the toolchain has the toolchain's version, which we may not know to work."""
+    tool = tools.require(recipe.name)
+    seconds = time.monotonic() - start
+    say(f"{tool.name} {tool.version}: added to the toolchain in {seconds:.0f} s")
     return InstallOutcome(recipe.name, "installed", tool, seconds)
 
 

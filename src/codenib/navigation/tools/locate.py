@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import metadata, util
 from pathlib import Path
 from typing import Literal
@@ -76,7 +76,9 @@ class Toolbox:
         if (known := self._located.get(name)) and known.folder.exists():
             return known
         recipe = self.recipe(name)
-        found = self._on_path(recipe) or self._in_python(recipe) or self.installed(name)
+        found = (
+            self._within(recipe) or self._on_path(recipe) or self._in_python(recipe) or self.installed(name)
+        )
         if found is not None:
             self._located[name] = found
         return found
@@ -125,15 +127,23 @@ class Toolbox:
         )
 
     def _note(self, recipe: Recipe) -> str:
-        program = shutil.which(recipe.on_path) if recipe.on_path else None
-        if program is None or self._on_path(recipe) is not None:
+        program = _program_on_path(recipe)
+        if not program or self.find(recipe.name) is not None:
             return ""
         version = _path_version(recipe, program)
         return f"{program} is {version}, not known to work" if version else f"{program} does not work"
 
+    def _within(self, recipe: Recipe) -> ExternalTool | None:
+        other = self.find(recipe.within) if recipe.within in self.table else None
+        if other is None:
+            return None
+        return replace(
+            other, name=recipe.name, version=recipe.version, command=(*other.command, *recipe.arguments)
+        )
+
     def _on_path(self, recipe: Recipe) -> ExternalTool | None:
-        program = shutil.which(recipe.on_path) if recipe.on_path else None
-        if program is None or not recipe.accepts(_path_version(recipe, program)):
+        program = _program_on_path(recipe)
+        if not program or not recipe.accepts(_path_version(recipe, program)):
             return None
         version = _path_version(recipe, program)
         if recipe.runner:
@@ -175,6 +185,19 @@ def is_complete(folder: Path, recipe: Recipe) -> bool:
     except (OSError, ValueError):
         return False
     return bool(mark == {"name": recipe.name, "version": recipe.version})
+
+
+def _program_on_path(recipe: Recipe) -> str:
+    """The program; not rustup's stand-in, which asks the folder where it is started for the toolchain."""
+    program = shutil.which(recipe.on_path) if recipe.on_path else None
+    if program is None or Path(program).resolve().stem != "rustup":
+        return program or ""
+    command = (str(Path(program).resolve()), "which", recipe.on_path)
+    try:
+        result = run_program(Program("rustup", command, "codenib tools", Path(program).parent), _ASK_S)
+    except ProviderError:
+        return ""
+    return result.output.strip() if result.code == 0 else ""
 
 
 def _path_version(recipe: Recipe, program: str) -> str:

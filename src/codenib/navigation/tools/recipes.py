@@ -13,7 +13,7 @@ from pathlib import Path
 
 _LANGUAGES = Path(__file__).parent.parent
 _PINS = Path(__file__).parent / "pins"
-_RUST = "1.91"  # what the pinned rust-analyzer needs; 0.0.349 does not compile with 1.95
+_RUST = "1.91"  # what the pinned crates of rust-analyzer need; 0.0.349 does not compile with 1.95
 _FACTS_AND_LIVE = "facts and live server"
 
 
@@ -50,19 +50,21 @@ class GoBuild:
 
 
 @dataclass(frozen=True, slots=True)
-class CargoInstall:
-    """A crate of crates.io, built with the versions of its own lock file; `rust` is the least compiler."""
+class CargoBuild:
+    """A Rust program of our own, built from a copy of `source`; `rust` is the least compiler.
 
-    crate: str
+    Its crates.lock is Cargo's lock file without the registry's name in it.
+    """
+
+    source: Path
     rust: str
 
 
 @dataclass(frozen=True, slots=True)
-class CargoBuild:
-    """A Rust program of our own, built from a copy of `source`."""
+class RustupComponent:
+    """A component of the toolchain in use; rustup knows its digest since it installed the toolchain."""
 
-    source: Path
-    rust: str
+    component: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class CustomCommand:
     arguments: tuple[str, ...]
 
 
-Source = Pip | Npm | GoInstall | GoBuild | CargoInstall | CargoBuild | CustomCommand
+Source = Pip | Npm | GoInstall | GoBuild | CargoBuild | RustupComponent | CustomCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,8 @@ class Recipe:
     `module` is the Python package that may hold it in the running environment, `distribution` its name on
     PyPI. `on_path` names the program that may be on the path; `ask` are the arguments that print its version,
     or nothing for an npm package, whose package.json says it. `known` are ranges (least, below) of versions
-    found elsewhere that we know to work; the pinned version always does.
+    found elsewhere that we know to work; the pinned version always does. `within` is a tool whose program is
+    this one too when it is started with `arguments`; then that is preferred.
     """
 
     name: str
@@ -101,6 +104,8 @@ class Recipe:
     ask: tuple[str, ...] = ()
     known: tuple[tuple[str, str], ...] = ()
     optional: bool = False
+    within: str = ""
+    arguments: tuple[str, ...] = ()
 
     @property
     def install(self) -> str:
@@ -172,9 +177,11 @@ GOPLS = Recipe(
     "gopls", "0.21.1", "go", "Go: live server", GoInstall("golang.org/x/tools/gopls", _PINS / "gopls"),
     program="bin/gopls", on_path="gopls", ask=("version",), known=(("0.21", "0.22"),),
 )  # fmt: skip
+# Our program is made of rust-analyzer's crates and is a live server too: one build, one engine for both. The
+# toolchain's own is for where ours cannot be built.
 RUST_ANALYZER = Recipe(
-    "rust-analyzer", "0.0.331", "rust", "Rust: live server",
-    CargoInstall("ra_ap_rust-analyzer@0.0.331", _RUST), program="bin/rust-analyzer",
+    "rust-analyzer", "0.0.331", "rust", "Rust: live server", RustupComponent("rust-analyzer"),
+    program="bin/rust-analyzer", within="rust-facts", arguments=("lsp",),
     # rustup's component and Debian's package have the compiler's version.
     on_path="rust-analyzer", ask=("--version",), known=(("1.90", "1.97"),),
 )  # fmt: skip
@@ -202,10 +209,9 @@ def recipes() -> tuple[Recipe, ...]:
     table = [NODE, BASEDPYRIGHT, TYPESCRIPT, TYPESCRIPT_SERVER, GOPLS]
     if (go := _LANGUAGES / "go" / "engine").is_dir():
         table.append(_own("go-facts", "go", "Go: facts", GoBuild(go)))
-    table.append(RUST_ANALYZER)
     if (rust := _LANGUAGES / "rust" / "engine").is_dir():
         table.append(_own("rust-facts", "rust", "Rust: facts", CargoBuild(rust, _RUST)))
-    return (*table, CLANGD, SCIP_PYTHON, SCIP_TYPESCRIPT)
+    return (*table, RUST_ANALYZER, CLANGD, SCIP_PYTHON, SCIP_TYPESCRIPT)
 
 
 def _own(name: str, group: str, serves: str, source: GoBuild | CargoBuild) -> Recipe:

@@ -1,6 +1,7 @@
 //! rust-facts ROOT SETTINGS: names of source files on standard input, one JSON line of facts per file on
 //! standard output. `progress DONE TOTAL`, `note TEXT` and at the end `summary JSON` go to standard error.
-//! With a third argument `serve` it is resident and answers requests (serve.rs).
+//! With a third argument `serve` it is resident and answers requests (serve.rs). `rust-facts lsp` is the live
+//! server (lsp.rs).
 
 mod answers;
 mod check;
@@ -9,6 +10,7 @@ mod gather;
 mod items;
 mod keys;
 mod load;
+mod lsp;
 mod mentions;
 mod nodes;
 mod queries;
@@ -40,8 +42,11 @@ fn main() {
 
 fn run() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if arguments == ["lsp"] {
+        return lsp::serve();
+    }
     let [root, settings, rest @ ..] = arguments.as_slice() else {
-        anyhow::bail!("usage: rust-facts ROOT SETTINGS [serve] < FILES");
+        anyhow::bail!("usage: rust-facts ROOT SETTINGS [serve] < FILES, or rust-facts lsp");
     };
     let root = load::absolute(Path::new(root))?;
     if rest.first().is_some_and(|word| word == "serve") {
