@@ -62,13 +62,17 @@ def test_settings_that_variables_overrule_are_accepted(tmp_path: Path, case: str
 
 def test_the_live_server_gets_the_variables_of_the_facts(tmp_path: Path) -> None:
     write_crate(tmp_path / "own", tmp_path / "victim", {})
-    told = tmp_path / "told"
+    folder = tmp_path / "server"
+    told = folder / "told"
     command = (
         sys.executable,
         "-c",
         f"import os; import json; json.dump(dict(os.environ), open({str(told)!r}, 'w'))",
     )
-    with LiveProvider(tmp_path / "own", RUST, command) as live, pytest.raises(ProviderError):
+    with (
+        LiveProvider(tmp_path / "own", RUST, command, folder=folder) as live,
+        pytest.raises(ProviderError),
+    ):
         live.definition(Position("src/lib.rs", 4, 23))
     wanted = environment(tmp_path, trusted=False)
     assert wanted["CARGO_NET_OFFLINE"] == "true"

@@ -80,7 +80,7 @@ def fake(root: Path) -> Iterator[MakeFake]:
         server: Server = FAKE,
         times: Timeouts | None = None,
         watch: bool = True,
-        trusted: bool = False,
+        trusted: bool = True,  # it is our own program, and writes where a test tells it
     ) -> LiveProvider:
         command = fake_command(plan or {})
         provider = LiveProvider(root, server, command, times=times, watch=watch, trusted=trusted)
@@ -110,7 +110,8 @@ def live(tools: Toolbox) -> Iterator[MakeLive]:
         if missing:
             pytest.skip(f"{', '.join(missing)} not installed: codenib tools install {group}")
         command = tools.require(server.tool).command
-        provider = LiveProvider(root, server, command, places=tool_paths(server, tools), trusted=trusted)
+        places = {"toolbox": str(tools.root), **tool_paths(server, tools)}
+        provider = LiveProvider(root, server, command, places=places, trusted=trusted)
         made.append(provider)
         return provider
 

@@ -267,8 +267,8 @@ def test_a_file_that_makes_the_server_run_programs_needs_trust(fake: MakeFake, r
     server = replace(FAKE, refuses=frozenset({"evil.toml"}))
     (root / "evil.toml").write_text("")
     with pytest.raises(ProviderError, match="not trusted"):
-        fake(server=server).definition(HELLO)
-    assert fake(server=server, trusted=True).definition(HELLO).locations == DEFINITION
+        fake(server=server, trusted=False).definition(HELLO)
+    assert fake(server=server).definition(HELLO).locations == DEFINITION
 
 
 def test_nothing_is_left_running_when_no_request_was_made(fake: MakeFake) -> None:

@@ -82,7 +82,7 @@ class ServerPool:
         if server is None:
             raise InputError(f"no language server is known for {group!r}", hint="codenib tools")
         command = self._tools.require(server.tool).command
-        every = {**tool_paths(server, self._tools), **places}
+        every = {"toolbox": str(self._tools.root), **tool_paths(server, self._tools), **places}
         return LiveProvider(
             root, server, command, places=every, trusted=trusted, times=self._times, watch=self._watch
         )

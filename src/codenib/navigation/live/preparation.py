@@ -1,4 +1,4 @@
-"""A repository and a server in, what the server is given beside its row out: places and variables.
+"""A repository and a server in, what the server is given beside its row out: places, variables, a policy.
 
 The facts and the live servers of a language start from the same checks: what a repository may not make an
 engine do, it may not make a server do.
@@ -7,27 +7,62 @@ engine do, it may not make a server do.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from codenib.navigation.engines.sandbox import PathPolicy
 from codenib.navigation.live.servers import Preparation, Server
+from codenib.navigation.tools.policies import policy_of, python_interpreter
 
 
-def prepare(
-    server: Server, root: Path, folder: Path, places: Mapping[str, str], *, trusted: bool
-) -> Preparation:
-    """What `server` needs on `root`; `folder` is private. ProviderError where trust is missing.
+@dataclass(frozen=True, slots=True)
+class ServerStart:
+    """A server that is to be started by `command` on `root`.
 
-    `places` are those that the caller has prepared already.
+    `folder` is its own; `places` are those that the caller has prepared already.
     """
-    if server.group == "rust" and not trusted:
-        from codenib.navigation.rust.setup import environment, refuse_unsafe_settings
 
-        refuse_unsafe_settings(root)
-        return Preparation(environment=environment(folder / "cargo-target", trusted=False))
-    if server.group == "cpp" and "database" not in places:
+    server: Server
+    command: tuple[str, ...]
+    root: Path
+    folder: Path
+    places: Mapping[str, str]
+
+
+def prepare(start: ServerStart, *, trusted: bool) -> Preparation:
+    """What the server needs; ProviderError where trust is missing."""
+    chosen = _prepare_language(start, trusted=trusted)
+    return chosen if trusted else replace(chosen, policy=_policy(start, chosen))
+
+
+def _prepare_language(start: ServerStart, *, trusted: bool) -> Preparation:
+    group = start.server.group
+    if group == "cpp" and "database" not in start.places:
         from codenib.navigation.cpp.database import prepare_database
 
-        database = folder / "database"
-        prepare_database(root, database, trusted=trusted)
+        database = start.folder / "database"
+        prepare_database(start.root, database, trusted=trusted)
         return Preparation({"database": str(database)})
+    if trusted:
+        return Preparation()
+    if group == "rust":
+        from codenib.navigation.rust.setup import environment, refuse_unsafe_settings
+
+        refuse_unsafe_settings(start.root)
+        return Preparation(environment=environment(start.folder / "cargo-target", trusted=False))
+    if group == "go" and "toolbox" in start.places:
+        from codenib.navigation.go.build_cache import build_cache
+
+        cache = str(build_cache(start.root, Path(start.places["toolbox"])))
+        return Preparation({"cache": cache}, {"GOCACHE": cache})
+    if group == "python":
+        return Preparation({"python": python_interpreter()})
     return Preparation()
+
+
+def _policy(start: ServerStart, chosen: Preparation) -> PathPolicy:
+    """What an untrusted repository's server may do: write where it keeps its index and its builds."""
+    places = {**start.places, **chosen.places}
+    write = [start.folder, *(Path(places[name]) for name in ("database", "cache") if name in places)]
+    programs = (*start.command, *places.values())
+    return policy_of(start.server.group, start.root, programs, write=write)

@@ -20,7 +20,7 @@ from typing import TypeVar
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.engines.rpc import ServerDied, ServerSlow
-from codenib.navigation.live.preparation import prepare
+from codenib.navigation.live.preparation import ServerStart, prepare
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations
 from codenib.navigation.live.servers import Launch, Server, launch_of
 from codenib.navigation.live.session import LanguageServerSession, LiveRequest, SyncEffect, Timeouts
@@ -287,7 +287,8 @@ class LiveProvider:
 
     def _launch(self, folder: Path) -> Launch:
         """How the server is started now: settings of the repository are looked at again each time."""
-        prepared = prepare(self.server, self.root, folder, self._places, trusted=self._trusted)
+        asked = ServerStart(self.server, self._command, self.root, folder, self._places)
+        prepared = prepare(asked, trusted=self._trusted)
         return launch_of(self.server, self._command, self._places, trusted=self._trusted, prepared=prepared)
 
     def _remove(self, folder: Path) -> None:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
+from codenib.navigation.engines.sandbox import PathPolicy
 from codenib.navigation.tools.locate import Toolbox
 
 Json = Mapping[str, "Json"] | tuple["Json", ...] | str | int | float | bool | None
@@ -85,10 +86,14 @@ class Server:
 
 @dataclass(frozen=True, slots=True)
 class Preparation:
-    """What a server gets on one repository: `places` for names in braces, `environment` over the row's."""
+    """What a server gets on one repository: `places` for names in braces, `environment` over the row's.
+
+    With a `policy` it runs in a sandbox, where there is one.
+    """
 
     places: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
+    policy: PathPolicy | None = None
 
 
 _UNPREPARED = Preparation()
@@ -102,6 +107,7 @@ class Launch:
     options: Options
     settings: Options
     environment: Mapping[str, str]
+    policy: PathPolicy | None = None
 
 
 _CPP = (
@@ -216,7 +222,7 @@ def launch_of(
         settings = {**settings, server.section: options}
     arguments = (_filled(argument, places) for argument in server.arguments)
     environment = {**server.environment, **prepared.environment}
-    return Launch((*command, *filter(None, arguments)), options, settings, environment)
+    return Launch((*command, *filter(None, arguments)), options, settings, environment, prepared.policy)
 
 
 def tool_paths(server: Server, tools: Toolbox) -> dict[str, str]:

