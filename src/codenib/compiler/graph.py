@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from codenib.core.views import ArtifactProfile
 from codenib.manifest.home import tools_folder
 from codenib.manifest.store import Store
 from codenib.manifest.trust import is_trusted
+from codenib.navigation.engines import sandbox
 from codenib.navigation.registry import backends_of, syntactic_backend
 from codenib.navigation.scip.imported import ScipFile
 from codenib.navigation.tools.locate import Toolbox
@@ -194,11 +196,14 @@ class GraphChoice:
         self._last_s = time.perf_counter() - started
 
     def _graph_backends(self) -> GraphBackends:
+        trusted = is_trusted(self._store.folder, self._repository)
         return GraphBackends(
             self._backends,
             syntactic_backend(),
             self._imported,
-            trusted=is_trusted(self._store.folder, self._repository),
+            trusted=trusted,
+            sandbox=sandbox.setting(),
+            confined=partial(sandbox.confinement, trusted=trusted),
         )
 
     def _export(self, snapshot: SourceSnapshot) -> AbstractContextManager[Path]:

@@ -24,6 +24,7 @@ from codenib.core.errors import InputError, ProviderError
 Setting = Literal["off", "auto", "required"]
 Mechanism = Literal["", "landlock", "bubblewrap", "sandbox-exec"]
 VARIABLE = "CODENIB_SANDBOX"
+_GROUPS = frozenset({"python", "typescript", "go", "rust", "cpp"})
 _CONFINE = Path(__file__).with_name("confine.py")
 _PROBE_S = 20.0
 _HINT = f"codenib doctor, or {VARIABLE}=auto"
@@ -79,9 +80,6 @@ class Sandbox:
     mechanism: Mechanism
     detail: str
 
-    def __str__(self) -> str:
-        return f"in a sandbox ({self.detail})" if self.mechanism else f"without a sandbox ({self.detail})"
-
     def command(self, policy: PathPolicy, command: Sequence[str], private: Path) -> tuple[str, ...]:
         """The command that starts `command` under `policy`; `private` is its home and temporary folder."""
         program = shutil.which(command[0]) or command[0]
@@ -95,6 +93,13 @@ class Sandbox:
         return tuple(command)
 
 
+def confinement(group: str, *, trusted: bool) -> str:
+    """How the engine or server of a language group runs, in words; empty for a group without a program."""
+    if group not in _GROUPS:
+        return ""
+    return "in a sandbox" if not trusted and sandbox().mechanism else "without a sandbox"
+
+
 def setting() -> Setting:
     """What `CODENIB_SANDBOX` says."""
     chosen = os.environ.get(VARIABLE) or "auto"
@@ -105,9 +110,12 @@ def setting() -> Setting:
 
 def sandbox() -> Sandbox:
     """What confines the programs of untrusted repositories now; ProviderError where one is required."""
-    if (chosen := setting()) == "off":
-        return Sandbox("", f"{VARIABLE}=off")
-    available = available_sandbox()
+    chosen = setting()
+    return Sandbox("", f"{VARIABLE}=off") if chosen == "off" else insist(chosen, available_sandbox())
+
+
+def insist(chosen: Setting, available: Sandbox) -> Sandbox:
+    """What is available; ProviderError where a sandbox is required and there is none."""
     if chosen == "required" and not available.mechanism:
         raise ProviderError(f"a sandbox is required, and there is none: {available.detail}", hint=_HINT)
     return available

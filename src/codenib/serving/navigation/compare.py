@@ -132,7 +132,7 @@ def compare(
         snapshot=pinned.ref,
         positions=len(sample),
         groups=dict(groups),
-        backends={each.group: each.backend for each in pinned.graph.about.groups if each.group in groups},
+        backends={each.group: each.label for each in pinned.graph.about.groups if each.group in groups},
         servers=used,
         definitions=_rates([pair for pair in pairs if pair.question == "definition"]),
         references=_rates([pair for pair in pairs if pair.question == "references"]),

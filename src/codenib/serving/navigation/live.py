@@ -13,6 +13,7 @@ from codenib.core.errors import CodenibError, InputError
 from codenib.core.navigation import Position
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.cpp.inference.commands import SOURCES
+from codenib.navigation.engines.sandbox import confinement
 from codenib.navigation.live import servers
 from codenib.navigation.live.pool import ServerPool
 from codenib.navigation.live.session import LiveRequest
@@ -106,7 +107,8 @@ class LiveServers:
         outside = reply.outside + len(reply.locations) - len(inside)
         answer = SortedLocations(inside[: request.limit], len(inside), outside, "occurrence", "")
         self._ready.add(server_of(position.path).group)
-        return answer, backend if reply.settled else f"{backend}, still loading"
+        label = f"{backend}, {confinement(server_of(position.path).group, trusted=self._trusted)}"
+        return answer, label if reply.settled else f"{label}, still loading"
 
     def is_covered(self, path: str) -> bool:
         """Whether a server knows how to read a file; clangd guesses at sources outside its database."""

@@ -178,7 +178,7 @@ def _answer(
         truncated=False,
         seconds=0.0,
         asked=view.qualified(asked) if asked is not None else "",
-        backends={each.group: each.backend for each in view.about.groups if each.resolved},
+        backends={each.group: each.label for each in view.about.groups if each.resolved},
         note="; ".join(notes),
     )
 

@@ -67,7 +67,7 @@ def ask_static(
 def backend_of(pinned: PinnedSnapshot, path: str) -> str:
     view = pinned.graph
     group = view.group(view.file_number(path) or 0)
-    return next(each.backend for each in view.about.groups if each.group == group)
+    return next(each.label for each in view.about.groups if each.group == group)
 
 
 def unreadable_note(pinned: PinnedSnapshot, paths: Sequence[str]) -> str:

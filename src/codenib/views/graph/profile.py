@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -29,6 +29,9 @@ class GraphBackends:
     syntactic: FactBackend
     imported: ImportedBackend | None = None
     trusted: bool = False
+    sandbox: str = ""
+    #: Whether the engine of a group runs in a sandbox, in words.
+    confined: Callable[[str], str] = lambda _: ""
 
     def profile(self) -> ArtifactProfile:
         """The profile of a graph of their facts."""
@@ -37,6 +40,8 @@ class GraphBackends:
         if self.imported is not None:
             known[self.imported.group] = identify(self.imported)
         fields = {f"backend:{group}": identity for group, identity in known.items()}
+        if self.sandbox and not self.trusted:  # it may hide what an engine would read
+            fields["sandbox"] = self.sandbox
         trusted = "yes" if self.trusted else "no"
         return ArtifactProfile(ViewKind.GRAPH, {"schema": SCHEMA, "trusted": trusted, **fields})
 

@@ -162,7 +162,8 @@ class GraphViewBuilder:
             done.append(produce_group(imported.group, [imported], self._produce, root, covered))
             left -= {facts.path for facts in done[-1].facts}
         for group, files in files_by_group(sorted(left), self._backends.by_group).items():
-            done.append(produce_group(group, self._backends.by_group[group], self._produce, root, files))
+            backends, confined = self._backends.by_group[group], self._backends.confined
+            done.append(produce_group(group, backends, self._produce, root, files, confined=confined))
             left -= {facts.path for facts in done[-1].facts}
         syntactic = self._backends.syntactic
         known = sorted(name for name in left if language_hint(name) in syntactic.languages)

@@ -20,13 +20,22 @@ Produce = Callable[[FactBackend, str, Path, Sequence[str]], tuple[tuple[FileFact
 
 
 class GroupOrigin(msgspec.Struct):
-    """Who made the facts of one language group; `resolved` is false for a syntactic graph."""
+    """Who made the facts of one language group; `resolved` is false for a syntactic graph.
+
+    `confined` says whether the engine ran in a sandbox.
+    """
 
     group: str
     backend: str
     files: int
     resolved: bool
     error: str = ""
+    confined: str = ""
+
+    @property
+    def label(self) -> str:
+        """What an answer says of who made its facts."""
+        return f"{self.backend}, {self.confined}" if self.confined else self.backend
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,9 +70,18 @@ class FactsCache:
 
 
 def produce_group(
-    group: str, backends: Sequence[FactBackend], produce: Produce, root: Path, files: Sequence[str]
+    group: str,
+    backends: Sequence[FactBackend],
+    produce: Produce,
+    root: Path,
+    files: Sequence[str],
+    *,
+    confined: Callable[[str], str] = lambda _: "",
 ) -> GroupFacts:
-    """The facts by the first backend that gives them; the reasons when none does."""
+    """The facts by the first backend that gives them; the reasons when none does.
+
+    `confined` says of a group whether its engine runs in a sandbox.
+    """
     reasons = []
     for backend in backends:
         try:
@@ -72,7 +90,9 @@ def produce_group(
             reasons.append(f"{error.message}; try: {error.hint}" if error.hint else error.message)
             continue
         reasons += lacks
-        return GroupFacts(GroupOrigin(group, identify(backend), len(facts), True, "; ".join(reasons)), facts)
+        origin = GroupOrigin(group, identify(backend), len(facts), True, "; ".join(reasons))
+        origin.confined = confined(group)
+        return GroupFacts(origin, facts)
     return GroupFacts(GroupOrigin(group, "", 0, False, reasons[0]), ())
 
 

@@ -94,6 +94,7 @@ class GraphPatcher:
             if backend.caveat:
                 report.confidence = f"{BY_CONSTRUCTION}, but for {backend.caveat}"
             origin = GroupOrigin(group, base.origin.backend, len(facts), True, base.origin.error)
+            origin.confined = self._backends.confined(group)
             patched = GroupFacts(origin, facts)
         except (CannotMaintain, ProviderError) as error:
             if why or isinstance(error, ProviderError):
@@ -101,7 +102,9 @@ class GraphPatcher:
             self._workspace.check_out(self._workspace.after)
             report.how, report.why, report.confidence = REBUILT, error.message, BY_REBUILDING
             backends = self._backends.by_group[group]
-            patched = produce_group(group, backends, self._produce, self._workspace.root, files)
+            confined = self._backends.confined
+            root = self._workspace.root
+            patched = produce_group(group, backends, self._produce, root, files, confined=confined)
         report.seconds = time.perf_counter() - started - report.start_s
         return patched
 
