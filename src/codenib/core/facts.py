@@ -34,6 +34,7 @@ class Role(IntFlag):
     WRITE = 16
     INHERIT = 32
     INEXACT = 64  # the text is not the symbol's name: an alias, a string, `self`
+    KEYWORD = 128  # no name: `this`, `super`, `return`, which lead to a declaration and do not refer to it
 
 
 class FileScope(StrEnum):

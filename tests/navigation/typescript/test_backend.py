@@ -10,6 +10,7 @@ import pytest
 from tests.navigation.typescript.typescript_project import FILES, Facts, Live, Place, write
 
 from codenib.core.errors import ProviderError
+from codenib.core.facts import Role
 from codenib.manifest.home import tools_folder
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.typescript.backend import TypeScriptBackend
@@ -167,6 +168,54 @@ def test_a_file_of_an_unread_kind_has_a_line_without_facts(
     write(tmp_path, {"a.es6": "var a = 1;"})
     (line,) = backend.produce(tmp_path, ["a.es6"], quiet, trusted=False)
     assert Facts([line]).rows == {"a.es6": []}
+    assert Facts([line]).files["a.es6"]["scope"] == "unresolved"
+
+
+#: A project whose path leads to its root, two components with a property of the same name, and a loose file.
+ROOTED = {
+    "tsconfig.json": """{"compilerOptions": {"paths": {"shop": ["."]}, "allowJs": true, "jsx": "preserve"},
+        "include": ["index.ts", "src"]}""",
+    "index.ts": "export function total() {}",
+    "src/use.ts": 'import { total } from "shop";\ntotal();',
+    "src/one.jsx": """const One = ({ i }) => i;
+export const a = <One i={0} />;
+export const b = <One i={2} />;""",
+    "src/two.jsx": "const Two = ({ i }) => i;\nexport const c = <Two i={1} />;",
+    "demo/try.js": 'import { total } from "../index";\nclass Demo { run() { return this; } }\ntotal();',
+}
+
+
+@pytest.fixture(scope="module")
+def rooted(backend: TypeScriptBackend, tmp_path_factory: pytest.TempPathFactory) -> Facts:
+    root = tmp_path_factory.mktemp("rooted").resolve()
+    write(root, ROOTED)
+    names = sorted(name for name in ROOTED if not name.endswith(".json"))
+    return Facts(list(backend.produce(root, names, quiet, trusted=False)))
+
+
+def test_a_path_may_lead_to_the_root_itself(rooted: Facts) -> None:
+    assert rooted.definition("src/use.ts", 1, 0) == {("index.ts", 0, 16)}
+
+
+def test_an_attribute_is_that_of_its_own_component(rooted: Facts) -> None:
+    found = rooted.references("src/one.jsx", 2, 22)
+    assert {place[0] for place in found} == {"src/one.jsx"}
+    assert ("src/one.jsx", 1, 22) in found
+    assert {place[0] for place in rooted.references("src/two.jsx", 1, 22)} == {"src/two.jsx"}
+
+
+def test_lines_say_whether_a_project_includes_the_file(rooted: Facts) -> None:
+    scopes = {path: file["scope"] for path, file in rooted.files.items()}
+    assert scopes.pop("demo/try.js") == "loose"
+    assert set(scopes.values()) == {"project"}
+
+
+def test_a_keyword_is_no_name_of_what_it_leads_to(rooted: Facts) -> None:
+    keyword = rooted.at("demo/try.js", 1, 28)
+    assert keyword is not None and keyword[4] & Role.KEYWORD
+    called = rooted.at("demo/try.js", 2, 0)
+    assert called is not None and not called[4] & Role.KEYWORD
+    assert rooted.definition("demo/try.js", 2, 0) == {("index.ts", 0, 16)}
 
 
 def test_a_failing_engine_is_an_error_with_its_reason(backend: TypeScriptBackend, tmp_path: Path) -> None:

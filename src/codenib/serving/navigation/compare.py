@@ -2,6 +2,9 @@
 
 Two answers match when they name the same paths and start lines in the repository. Limits are applied after
 sorting, as the paper's are; rates without limits stand beside them.
+
+A server searches the files that it has loaded; the graph has all. Where only the graph names a place, the
+server itself says who is right: when its definition there is what it is at the asked position, static is.
 """
 
 from __future__ import annotations
@@ -10,7 +13,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import TYPE_CHECKING
 
@@ -21,6 +24,7 @@ from codenib.core.protocols import Progress
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.identifiers import identifiers
 from codenib.navigation.live.session import LiveRequest
+from codenib.serving.navigation.by_name import name_at
 from codenib.serving.navigation.live import LiveServers
 from codenib.serving.navigation.resolve import resolved_group
 from codenib.units.languages import language_hint
@@ -31,9 +35,11 @@ if TYPE_CHECKING:
 
 LIMITS: dict[NavigationQuestion, int] = {"definition": 8, "references": 40}  # the paper's
 _MOST_PLACES = 8  # places of each side that a mismatch names
+_CHECKED = 6  # further places of a static answer at which the server is asked
 _TRIES = 30  # draws per wanted position, for files without identifiers
 
 Lines = frozenset[tuple[str, int]]
+STATIC_IS_RIGHT = "static is right: the server's definition there leads back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,11 +59,13 @@ class Mismatch:
 class Rates:
     """`n` counts positions where either provider answers; `limited` is the rate after the paper's limits.
 
+    `right_rate` also counts where static has more places and the server's own definitions confirm them.
     `live_errors` counts positions where the server failed: they are in no rate.
     """
 
     n: int
     match_rate: float
+    right_rate: float
     limited: float
     both_empty: int
     live_errors: int
@@ -93,6 +101,8 @@ class _Pair:
     live_s: float = 0.0
     same_limited: bool = True
     failed: bool = False
+    places: tuple[Location, ...] = ()  # of static
+    confirmed: bool = False
 
 
 def compare(
@@ -124,6 +134,11 @@ def compare(
             opened = position.path
         pairs += [_ask(pinned, servers, question, position, name) for question in LIMITS]
     progress("comparing", len(sample), len(sample))
+    # After all answers: the files that are opened for it may change later ones.
+    pairs = [
+        replace(pair, confirmed=_is_confirmed(pinned, servers, pair)) if pair.live < pair.static else pair
+        for pair in pairs
+    ]
     mismatches = [_mismatch(pinned, pair) for pair in pairs if pair.static != pair.live and not pair.failed]
     groups = Counter(resolved_group(pinned, position.path) or "" for position, _ in sample)
     firsts = [each.path for each in _first_of_each_group(pinned, sample)]
@@ -199,7 +214,31 @@ def _ask(
         static_s=between - started,
         live_s=ended - between,
         same_limited=_lines(ours[:limit]) == _lines(live.locations[:limit]),
+        places=tuple(ours),
     )
+
+
+def _is_confirmed(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> bool:
+    """Whether the server's definition at further places of a static answer is that of the asked position."""
+    if pair.question != "references":
+        return False
+    further = [each for each in pair.places if (each.path, each.line) not in pair.live]
+    asked = _defined(pinned, servers, pair.position)
+    step = max(len(further) // _CHECKED, 1)
+    places = [Position(each.path, each.line, each.column) for each in further[::step]]
+    return bool(asked) and all(_defined(pinned, servers, place) & asked for place in places)
+
+
+def _defined(pinned: PinnedSnapshot, servers: LiveServers, position: Position) -> Lines:
+    """Where the server says that a name is declared; what is outside the repository by its name alone."""
+    servers.provider(position.path).keep_open(position.path)
+    try:
+        found, _ = servers.ask("definition", position, NavigationRequest(position), pinned.files)
+    except ProviderError:
+        return frozenset()
+    line = pinned.text(position.path).split("\n")[position.line - 1]
+    outside = {(name_at(line, position.column), 0)} if found.outside else set()
+    return _lines(found.locations) | outside
 
 
 def _lines(locations: Iterable[Location]) -> Lines:
@@ -216,6 +255,7 @@ def _rates(pairs: Sequence[_Pair]) -> Rates:
     return Rates(
         n=len(asked),
         match_rate=round(len(same) / count, 4),
+        right_rate=round(sum(pair.static == pair.live or pair.confirmed for pair in asked) / count, 4),
         limited=round(sum(pair.same_limited for pair in asked) / count, 4),
         both_empty=len(worked) - len(asked),
         live_errors=len(pairs) - len(worked),
@@ -241,6 +281,8 @@ def _mismatch(pinned: PinnedSnapshot, pair: _Pair) -> Mismatch:
 
 
 def _category(pair: _Pair) -> str:
+    if pair.confirmed:
+        return STATIC_IS_RIGHT
     if not pair.static:
         return "static is empty"
     if not pair.live:

@@ -1,7 +1,8 @@
 """A graph in, the places out where references are not the inverse of definitions: there should be none.
 
-The law: when *definition* at an occurrence answers with a declaration, *references* of that declaration has
-the occurrence. It is checked by asking the graph as a caller would, for every occurrence.
+The law: when *definition* at a name answers with a declaration, *references* of that declaration has the
+name. It is checked by asking the graph as a caller would, for every occurrence but keywords: `this` leads to
+its class and does not refer to it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from codenib.core.facts import Role
 from codenib.core.navigation import Location, Position
 from codenib.views.graph.navigate import locate, location_of, references
 from codenib.views.graph.read import GraphView
@@ -53,7 +55,8 @@ def law_count(view: GraphView) -> int:
 def _defined(view: GraphView) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Each declaration of the repository with each occurrence that it defines, by declaration."""
     lists = view.occurrence_defs[:]
-    having = np.flatnonzero(lists >= 0).astype(np.int32)
+    named = (view.occurrence_roles & Role.KEYWORD) == 0
+    having = np.flatnonzero((lists >= 0) & named).astype(np.int32)
     sizes = view.list_ptr[lists[having] + 1] - view.list_ptr[lists[having]]
     first = np.repeat(view.list_ptr[lists[having]] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)
     targets = view.list_items[first + np.arange(len(first))] if len(first) else np.zeros(0, np.int32)

@@ -60,6 +60,9 @@ def references(
         outside = _outside(view, occurrence)
         place = next(locate(view, np.array([occurrence], np.int32)))
         keys += declared_at(view, Position(place.path, place.line, place.column))
+        # From wherever a name is asked about, it is about what defines it.
+        if not view.occurrence_roles[occurrence] & (Role.INEXACT | Role.KEYWORD):
+            keys += view.list_at(int(view.occurrence_defs[occurrence]))
     keys += declared_at(view, position)
     places = places_of_all(view, keys)
     if not declarations:

@@ -356,7 +356,8 @@ def compare_navigation(
                 click.echo(f"    only {side}: {', '.join(places)}")
     for what, rates in (("definitions", found.definitions), ("references", found.references)):
         click.echo(
-            f"{what}: {rates.match_rate:.1%} of {rates.n} match ({rates.limited:.1%} after limits); "
+            f"{what}: {rates.match_rate:.1%} of {rates.n} match ({rates.limited:.1%} after limits), "
+            f"static is right on {rates.right_rate:.1%}; "
             f"static {rates.static_p50_ms:.3f} ms, live {rates.live_p50_ms:.1f} ms, {rates.speedup:,.0f}×"
         )
     for category, often in sorted(found.categories.items(), key=lambda item: -item[1]):

@@ -5,7 +5,16 @@ const fs = require("node:fs");
 const readline = require("node:readline");
 
 /** What an occurrence is used for, as the facts have it; `codenib.core.facts` has the same numbers. */
-const ROLE = { declaration: 1, import: 2, call: 4, type: 8, write: 16, inherit: 32, inexact: 64 };
+const ROLE = {
+  declaration: 1,
+  import: 2,
+  call: 4,
+  type: 8,
+  write: 16,
+  inherit: 32,
+  inexact: 64,
+  keyword: 128,
+};
 
 const RETRY_MS = 5;
 

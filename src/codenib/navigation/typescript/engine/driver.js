@@ -139,7 +139,8 @@ class Driver {
   record(project, program, answers, situation) {
     const file = /** @type {number} */ (this.fileNumbers.get(answers.file));
     const { text, version, lines } = answers;
-    Object.assign(this.facts.files[file], { text, version, lines, nodes: answers.nodes });
+    const scope = this.server.isConfigured(project) ? "project" : "loose";
+    Object.assign(this.facts.files[file], { text, version, lines, scope, nodes: answers.nodes });
     this.facts.files[file].relations = answers.relations.map(([kind, source, to]) => [
       kind,
       this.tableTarget(source),

@@ -109,6 +109,7 @@ declare module "typescript" {
     id?: number;
     parent?: Symbol;
     codenibKey?: string;
+    codenibElement?: Node;
   }
   interface Program {
     getFileIncludeReasons(): Map<Path, { file?: Path }[]>;

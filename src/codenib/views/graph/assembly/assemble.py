@@ -19,6 +19,7 @@ from codenib.core.facts import (
     RELATIONS,
     FileScope,
     NodeKind,
+    Role,
 )
 from codenib.views.arrays import save_array
 from codenib.views.graph.assembly.edges import derive_edges, importance, write_edges
@@ -210,12 +211,13 @@ def _write_names(
 
 
 def _write_places(tables: Tables, key_count: int, out: Path) -> None:
-    """For each key, where it occurs: what is an occurrence of it, and what is defined by it.
+    """For each key, where it occurs: what is an occurrence of it, and what is a name and defined by it.
 
     The second is what makes references the inverse of definitions, whatever files a server would search.
     """
     every = np.arange(len(tables.occurrences), dtype=np.int32)
-    found = [tables.targets_of(every, column) for column in ("keys", "defs")]
+    named = np.flatnonzero((tables.occurrences["roles"] & Role.KEYWORD) == 0).astype(np.int32)
+    found = [tables.targets_of(every, "keys"), tables.targets_of(named, "defs")]
     keys = np.concatenate([targets for _, targets in found]).astype(np.int64)
     occurrences = np.concatenate([having for having, _ in found])
     pairs = np.unique((keys << 32) | occurrences)

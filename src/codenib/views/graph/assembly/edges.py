@@ -41,12 +41,13 @@ def _uses(tables: Tables, count: int) -> tuple[Ints, Ints]:
     """Each use with each of the first `count` nodes that it is an occurrence of or is defined by.
 
     A token that names neither what it is defined by nor anything else is no use: an engine leads from the
-    keyword of an argument to the function where no parameter has its name.
+    keyword of an argument to the function where no parameter has its name, and from `this` to a class.
     """
     rows = tables.occurrences
-    named = (rows["keys"] >= 0) | ((rows["roles"] & Role.INEXACT) == 0)
-    uses = np.flatnonzero(named & ((rows["roles"] & Role.DECLARATION) == 0)).astype(np.int32)
-    found = [tables.targets_of(uses, column) for column in ("keys", "defs")]
+    uses = np.flatnonzero((rows["roles"] & Role.DECLARATION) == 0).astype(np.int32)
+    known = (rows["keys"][uses] >= 0) | ((rows["roles"][uses] & Role.INEXACT) == 0)
+    named = uses[known & ((rows["roles"][uses] & Role.KEYWORD) == 0)]
+    found = [tables.targets_of(uses, "keys"), tables.targets_of(named, "defs")]
     to = np.concatenate([targets for _, targets in found]).astype(np.int64)
     uses = np.concatenate([having for having, _ in found])
     pairs = np.unique((uses[to < count].astype(np.int64) << 32) | to[to < count])

@@ -21,6 +21,7 @@
  * @property {[kind: string, source: TableTarget, destination: TableTarget][]} relations
  * @property {Map<number, number>} unnamed places that definitions lead to and that have no name: start to end
  * @property {number} version of the answers that the file's facts come from
+ * @property {"project" | "loose" | "unresolved"} scope whether a project includes it; unresolved: the engine has no such file
  */
 /**
  * The occurrences in groups that no set tells apart.
@@ -54,6 +55,7 @@ class FactTable {
       relations: [],
       unnamed: new Map(),
       version: 0,
+      scope: "unresolved",
     }));
     /** @type {Map<number, number>[]} */
     this.spans = paths.map(() => new Map());

@@ -55,6 +55,7 @@ class FileEncoder {
       lists: this.lists,
       occurrences: rows.flat(),
       relations: [...new Map(relations.map((row) => [row.join(" "), row])).values()],
+      scope: own.scope,
     };
   }
 

@@ -50,7 +50,7 @@ class Fingerprints {
     for (const [kind, source, to] of own.relations)
       total.plus(this.ofText(kind).copy().join(this.ofTarget(source)).join(this.ofTarget(to)));
     for (const [start, end] of own.unnamed) total.plus(new Hash().mix(3).mix(start).mix(end));
-    return `${own.version} ${own.relations.length} ${total.high} ${total.low}`;
+    return `${own.version} ${own.scope} ${own.relations.length} ${total.high} ${total.low}`;
   }
 
   /**

@@ -23,6 +23,12 @@ const VERSION = "6.0.";
 /** @type {[what: string, from: string, to: string][]} */
 const PATCHES = [
   [
+    "the element of a binding pattern that asks for a property",
+    "symbol.links.type = getTypeFromBindingElement(e, includePatternInType, reportErrors2);",
+    `symbol.links.type = getTypeFromBindingElement(e, includePatternInType, reportErrors2);
+      symbol.codenibElement = e;`,
+  ],
+  [
     "the table of imports",
     "const allDirectImports = getDirectImportsMap(sourceFiles, checker, cancellationToken);",
     `const allDirectImports = nibHooks.once(checker, () =>

@@ -20,7 +20,7 @@ const INFERRED = {
   module: "ESNext",
   moduleResolution: "Bundler",
   target: "ES2024",
-  jsx: "ReactJSX",
+  jsx: "react-jsx",
   strict: true,
   strictNullChecks: true,
   strictFunctionTypes: true,
@@ -117,7 +117,11 @@ class ProjectServer {
       fileExists: remembered(lookups.files, (name) => isInside(name) && sys.fileExists(name)),
       readFile: (/** @type {string} */ name, /** @type {string} */ encoding) =>
         isInside(name) ? this.readFile(name, encoding) : undefined,
-      directoryExists: remembered(lookups.folders, (name) => isInside(name) && sys.directoryExists(name)),
+      // A path that leads to the root itself (`"paths": {"app": ["."]}`) is looked up in the folder above it.
+      directoryExists: remembered(
+        lookups.folders,
+        (name) => this.isAbove(name) || (isInside(name) && sys.directoryExists(name)),
+      ),
       realpath: remembered(lookups.real, (name) => real.realpath(name)),
       getDirectories: (/** @type {string} */ name) => (isInside(name) ? sys.getDirectories(name) : []),
       readDirectory: (/** @type {string} */ name, /** @type {any[]} */ ...rest) =>
@@ -139,6 +143,14 @@ class ProjectServer {
   /** @param {string} name */
   isInside(name) {
     return name === this.root || name.startsWith(`${this.root}/`) || name.startsWith(this.libraries);
+  }
+
+  /**
+   * Whether a folder holds the checkout.
+   * @param {string} name
+   */
+  isAbove(name) {
+    return `${this.root}/`.startsWith(name.endsWith("/") ? name : `${name}/`);
   }
 
   /** While `deferred` is a list, files without a project are added to it instead of building a program for each. */
@@ -224,6 +236,14 @@ class ProjectServer {
     const info = this.service.getScriptInfo(file);
     if (!info || info.isOrphan()) return null;
     return info.getDefaultProject();
+  }
+
+  /**
+   * Whether a project is that of a configuration; else it is an inferred one, of files that no configuration includes.
+   * @param {ts.server.Project} project
+   */
+  isConfigured(project) {
+    return project.projectKind === this.ts.server.ProjectKind.Configured;
   }
 
   /** The loaded projects that a references question may search. */

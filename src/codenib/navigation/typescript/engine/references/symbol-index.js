@@ -124,7 +124,8 @@ class SymbolIndex {
     const { ts } = this;
     if (!(symbol.flags & ts.SymbolFlags.Transient)) return ts.getSymbolId(symbol);
     if (symbol.codenibKey === undefined) {
-      const [declaration] = symbol.declarations ?? [];
+      // A property that a binding pattern asks for has no declaration: the patched engine names its element.
+      const declaration = symbol.declarations?.[0] ?? symbol.codenibElement;
       symbol.codenibKey = declaration
         ? `${symbol.escapedName} ${ts.getNodeId(declaration)}`
         : `? ${symbol.escapedName}`;

@@ -75,6 +75,8 @@ class RoleReader {
     const { ts } = this;
     const K = ts.SyntaxKind;
     let roles = node.kind === K.ConstructorKeyword ? 0 : ROLE.inexact;
+    const isKeyword = node.kind >= K.FirstKeyword && node.kind <= K.LastKeyword;
+    if (isKeyword && node.kind !== K.ConstructorKeyword) roles |= ROLE.keyword;
     if (ts.isStringLiteralLike(node) && this.isInImport(node)) roles |= ROLE.import;
     if (node.kind === K.SuperKeyword && ts.isCallExpression(node.parent)) roles |= ROLE.call;
     return roles;
