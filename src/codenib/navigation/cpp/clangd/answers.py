@@ -20,6 +20,8 @@ from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 Start = tuple[int, int]  # line and column
 Definitions = tuple[tuple[ClangdPlace, int], ...]  # places with the end column of the name
 
+# Only what is local has its offset in its name.
+_LOCAL = re.compile(r"c:[^@]*@\d+(?:@|$)")
 _NAMESPACE_ALIAS = re.compile(r"@NA@[^@]*$")
 #: What tokens with the same definition share, or the place of one that shares it with none.
 _Meaning = tuple[str, str, bytes] | Start | tuple[()]
@@ -78,15 +80,20 @@ class FileAnswers:
 class Asker:
     """Opens files in a session, one at a time, and asks at every name.
 
-    `listed` are the index's symbols by place for each file.
+    `listed` are the index's symbols by place for each file; `macro_words` are names that macros use.
     """
 
     def __init__(
-        self, session: ClangdSession, root: Path, listed: Mapping[str, Mapping[Start, Sequence[str]]]
+        self,
+        session: ClangdSession,
+        root: Path,
+        listed: Mapping[str, Mapping[Start, Sequence[str]]],
+        macro_words: Set[str],
     ) -> None:
         self._session = session
         self._root = root
         self._listed = listed
+        self._macro_words = macro_words
         # Most answers are the same few places: kept once.
         self._known: dict[Definitions, Definitions] = {}
 
@@ -204,27 +211,40 @@ class Asker:
         symbols: Mapping[str, NamedSymbol],
         listed: Mapping[Start, Sequence[str]],
     ) -> dict[str, frozenset[Start]]:
-        """Where the file's own parse sees what the index leaves out (locals) or lists otherwise."""
-        strange = {
-            identity
-            for one in asked
-            for identity in one.symbols
-            if identity not in listed.get((one.token.line, one.token.column), ())
-        }
+        """Where the file's own parse sees what the index leaves out (locals) or lists otherwise.
+
+        A local that no macro can use is where tokens name it; of the rest clangd is asked.
+        """
+        own: dict[str, set[Start]] = defaultdict(set)
+        strange: set[str] = set()
+        for one in asked:
+            start = (one.token.line, one.token.column)
+            for identity in one.symbols:
+                symbol = symbols[identity]
+                if symbol.name not in self._macro_words and _is_local(symbol, document["uri"]):
+                    # The type of a local that the parse does not know is said to be the local.
+                    own[identity].update([start] if one.token.text == symbol.name else ())
+                elif identity not in listed.get(start, ()):
+                    strange.add(identity)
         first: dict[str, Token] = {}
         # A token that names one symbol alone is the place to ask about it.
         for one in sorted(asked, key=lambda one: len(one.symbols)):
             for identity in strange.intersection(one.symbols):
                 first.setdefault(identity, one.token)
         answers = self._at(document, list(first.values()), ("references",))
-        return {
-            identity: frozenset(
+        for identity, answer in zip(first, answers, strict=True):
+            own[identity] = {
                 (place.line, place.column)
                 for place, _ in _places(answer)
                 if path_to_uri(place.path) == document["uri"]
-            )
-            for identity, answer in zip(first, answers, strict=True)
-        }
+            }
+        return {identity: frozenset(places) for identity, places in own.items()}
+
+
+def _is_local(symbol: NamedSymbol, uri: str) -> bool:
+    """Whether a symbol is a local, a parameter or a parameter of a template of this file."""
+    here = symbol.place is not None and path_to_uri(symbol.place.path) == uri
+    return here and _LOCAL.match(symbol.usr) is not None
 
 
 def nearby_definitions(asked: Sequence[TokenAnswer], text: str) -> dict[int, Definitions]:

@@ -23,7 +23,7 @@ class SymbolTable:
     def __init__(self, root: Path, files: Collection[str]) -> None:
         self.root = root
         self._root = f"{root}/"
-        self._files = frozenset(files)
+        self.files = frozenset(files)
         self.symbols: dict[str, IndexedSymbol] = {}
         self.references: dict[str, dict[tuple[int, int], list[str]]] = defaultdict(dict)
         self.relations: set[tuple[str, int, str]] = set()
@@ -73,7 +73,7 @@ class SymbolTable:
     def inside(self, path: str) -> str | None:
         """The path in the repository, if it is one of the files to analyse."""
         relative = path.removeprefix(self._root)
-        return relative if relative in self._files else None
+        return relative if relative in self.files else None
 
     def is_indexed(self, identity: str) -> bool:
         return identity in self.symbols or identity in self._listed

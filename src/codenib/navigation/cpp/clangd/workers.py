@@ -6,7 +6,7 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,6 +16,7 @@ from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand
+from codenib.navigation.cpp.macros import free_words_of
 from codenib.navigation.cpp.tokens import Token
 from codenib.navigation.tools.locate import ExternalTool
 from codenib.navigation.tools.policies import policy_of
@@ -56,6 +57,7 @@ class ClangdWorkers:
         self._policy = None if trusted else policy_of("cpp", root, tool.command, write=(work,))
         self._lock = threading.Lock()
         self._started = 0
+        self._macro_words: tuple[SymbolTable, Set[str]] | None = None
         self.shards = work / _SHARDS
         #: How many questions were asked.
         self.requests = 0
@@ -124,9 +126,15 @@ class ClangdWorkers:
         """A clangd that has read the index."""
         with self._session(self._work, _ONE_AT_A_TIME) as session:
             session.wake()
-            yield Asker(session, self._root, table.references)
+            yield Asker(session, self._root, table.references, self._words_of_macros(table))
             with self._lock:
                 self.requests += session.requests
+
+    def _words_of_macros(self, table: SymbolTable) -> Set[str]:
+        with self._lock:
+            if self._macro_words is None or self._macro_words[0] is not table:
+                self._macro_words = (table, free_words_of(self._root, table.files))
+            return self._macro_words[1]
 
     def ask_at(self, tokens: Mapping[str, Sequence[Token]], table: SymbolTable) -> dict[str, list[Answer]]:
         """What these tokens of compiled files are answered."""
