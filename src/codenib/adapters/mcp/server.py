@@ -37,6 +37,7 @@ from codenib.adapters.mcp.tools.tool import Call, Lane, McpTool
 from codenib.adapters.mcp.turns import Turns
 from codenib.core.errors import CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
+from codenib.serving.snapshots.pool import ASKED
 
 Request = ServerRequestContext[Any, Any]
 _log = logging.getLogger("codenib")
@@ -112,6 +113,7 @@ class _Handlers:
             raise MCPError(types.INVALID_PARAMS, f"no tool is called {params.name[:80]!r}; there are {known}")
         structured = self._structured or bool((params.meta or {}).get(STRUCTURED_KEY))
         started = time.perf_counter()
+        ASKED.set(time.monotonic())
         try:
             arguments = parse(tool.name, tool.parameters, params.arguments or {})
             rendered = await self._answer(request, tool, arguments, structured)

@@ -18,6 +18,7 @@ from codenib.core.errors import UNDECODABLE, CodenibError, StateError
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.serving.choices import DEFAULT_VIEWS
 from codenib.serving.snapshots.events import FileEvents
+from codenib.serving.snapshots.pool import OpenSnapshots
 from codenib.serving.workspace import Workspace
 
 State = Literal["starting", "indexing", "ready", "failed"]
@@ -38,7 +39,7 @@ class Work:
 
 
 class ServerContext:
-    """One repository of a server process: its views are opened once and reused by every call.
+    """One repository of a server process: its views are opened once and used by every call.
 
     It lends workspaces to the threads that answer, watches the files, and runs the first index and the
     updates of the graph in processes beside the server. `start` returns at once.
@@ -56,6 +57,7 @@ class ServerContext:
         self._free: list[Workspace] = []
         self._first: Workspace | None = None
         self._opened = 0
+        self._snapshots = OpenSnapshots()
         self._condition = threading.Condition()
         self._child: subprocess.Popen[bytes] | None = None
         self._updater: subprocess.Popen[bytes] | None = None
@@ -139,6 +141,7 @@ class ServerContext:
         workspace.maintenance.snapshots.unchanged_since = self.events.unchanged_since
         workspace.maintenance.snapshots.catch_up_beside = self._catch_up
         workspace.navigator.resident = True
+        workspace.maintenance.snapshots.opened = self._snapshots
         return workspace
 
     def follow_edits(self) -> None:

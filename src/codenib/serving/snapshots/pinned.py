@@ -9,7 +9,7 @@ from dataclasses import replace
 from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
-from threading import Lock
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from codenib.compiler.registry import (
@@ -49,7 +49,10 @@ DerivedT = TypeVar("DerivedT")
 
 
 class PinnedSnapshot:
-    """The views of one manifest: opened when first asked for, and open whatever is published later."""
+    """The views of one manifest: opened when first asked for, and open whatever is published later.
+
+    Any number of threads may use it: what it opens or derives is then read alone.
+    """
 
     def __init__(
         self,
@@ -69,6 +72,7 @@ class PinnedSnapshot:
         self._source = source
         self._opened: dict[ViewKind, Any] = {}
         self._derived: dict[Callable[[PinnedSnapshot], Any], Any] = {}
+        self._opening, self._deriving = RLock(), RLock()
 
     def pin(self, kind: ViewKind | None) -> None:
         """Read the file list and map the view now: once open, no writer can take them away."""
@@ -95,7 +99,9 @@ class PinnedSnapshot:
     def open(self, view: RegisteredView[Any, ReaderT]) -> ReaderT:
         """The reader of a view, opened once: only questions that need a view pay for it."""
         if view.kind not in self._opened:
-            self._opened[view.kind] = self._open_whole(view)
+            with self._opening:
+                if view.kind not in self._opened:
+                    self._opened[view.kind] = self._open_whole(view)
         reader: ReaderT = self._opened[view.kind]
         return reader
 
@@ -136,7 +142,11 @@ class PinnedSnapshot:
     def derived(self, build: Callable[[PinnedSnapshot], DerivedT]) -> DerivedT:
         """What `build` makes of this snapshot's views, built once and shared by all answers from it."""
         if build not in self._derived:
-            self._derived[build] = build(self)
+            with (
+                self._deriving
+            ):  # another lock than that of `open`: who needs no names does not wait for them
+                if build not in self._derived:
+                    self._derived[build] = build(self)
         value: DerivedT = self._derived[build]
         return value
 

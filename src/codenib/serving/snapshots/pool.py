@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
+from threading import Lock, RLock
 from typing import TYPE_CHECKING, Protocol
 
 from codenib.compiler.compiler import IndexCompiler
@@ -37,6 +39,12 @@ _POLL_S = 0.02
 _REVISIONS = 4  # opened at once; the oldest goes
 
 
+#: When the question that this thread answers was asked (monotonic), where a server knows that. A look at the
+#: files that began later serves it, though files changed since: under steady edits every question that waited
+#: would otherwise take the newest one in, and all others wait for it.
+ASKED: ContextVar[float | None] = ContextVar("asked", default=None)
+
+
 @dataclass(frozen=True, slots=True)
 class _Look:
     """When files were looked at, and the snapshot that they were."""
@@ -44,6 +52,32 @@ class _Look:
     began: float
     ended: float
     pinned: PinnedSnapshot
+
+
+class OpenSnapshots:
+    """What is open of one repository, and when its files were looked at.
+
+    The workspaces of a server share one: each had its own views of each snapshot, and after an edit each
+    looked at the files and took the edit in.
+    """
+
+    def __init__(self) -> None:
+        self.pinned: dict[tuple[str, bool], PinnedSnapshot] = {}  # by snapshot and whether it may be stale
+        self.looks: dict[str | None, _Look] = {}  # by revision
+        self.refreshing = RLock()  # one looks at the files and takes edits in, others wait for what it finds
+        self._lock = Lock()
+
+    def renew(self, at: str | None, pinned: PinnedSnapshot, renewed: PinnedSnapshot) -> None:
+        """Put `renewed` in the place of `pinned`, of the same snapshot, unless there was a look since."""
+        with self._lock:
+            look = self.looks.get(at)
+            if look is not None and look.pinned is pinned:
+                self.looks[at] = replace(look, pinned=renewed)
+
+    def look(self, at: str | None, look: _Look) -> None:
+        """Remember a look at the files."""
+        with self._lock:
+            self.looks[at] = look
 
 
 class Snapshots(Protocol):
@@ -89,8 +123,7 @@ class SnapshotPool:
         self._compiler = compiler
         self._store = compiler.store
         self._worktree = compiler.repository.worktree_key
-        self._pinned: dict[tuple[str, bool], PinnedSnapshot] = {}  # by snapshot and whether it may be stale
-        self._recent: dict[str | None, _Look] = {}  # by revision
+        self.opened = OpenSnapshots()
         self.is_maintainer = False  # whether this process is the one that maintains the slow views
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
@@ -100,12 +133,12 @@ class SnapshotPool:
 
     def clear(self) -> None:
         """Let go of all."""
-        self._pinned.clear()
-        self._recent.clear()
+        self.opened.pinned.clear()
+        self.opened.looks.clear()
 
     def look_again(self) -> None:
         """Trust no recent look at the files."""
-        self._recent.clear()
+        self.opened.looks.clear()
 
     def pin(
         self, kind: ViewKind | None, request: SnapshotRequest, also: Sequence[ViewKind] = ()
@@ -116,18 +149,32 @@ class SnapshotPool:
             published = self._pin_published(kind)
             published.pin_helpful(also)
             return published, ""
-        recent = self._recently(at)
+        asked = ASKED.get() or time.monotonic()
+        if (recent := self._pin_recent(kind, at, also, asked)) is not None:
+            return recent, ""
+        # Who needs a slow view may wait for minutes, and is not waited for.
+        alone = nullcontext() if kind in SLOW_VIEWS else self.opened.refreshing
+        with alone:
+            if (recent := self._pin_recent(kind, at, also, asked)) is not None:
+                return recent, ""
+            try:
+                with self._store.not_collecting():  # `gc` must not drop what `take` stored, yet unpublished
+                    pinned, outcome = self._pin_current(kind, at, also)
+            except (StoreFault, OSError) as error:
+                fault = fault_of(error) if isinstance(error, OSError) else error
+                return self._pin_despite(fault, kind, at, also)
+        return pinned, describe_refresh(outcome)
+
+    def _pin_recent(
+        self, kind: ViewKind | None, at: str | None, also: Sequence[ViewKind], asked: float
+    ) -> PinnedSnapshot | None:
+        """The snapshot of a recent look at the files, with `kind` open; None when there is none."""
+        recent = self._recently(at, asked)
         if recent is not None and (kind is None or kind in recent.manifest.views):
             with suppress(StateError):  # stale, or not opened before and swept since: look again
                 recent.pin(kind)
-                return self._renewed(recent, at, also), ""
-        try:
-            with self._store.not_collecting():  # `gc` must not drop what `take` stored before it is published
-                pinned, outcome = self._pin_current(kind, at, also)
-        except (StoreFault, OSError) as error:
-            fault = fault_of(error) if isinstance(error, OSError) else error
-            return self._pin_despite(fault, kind, at, also)
-        return pinned, describe_refresh(outcome)
+                return self._renewed(recent, at, also)
+        return None
 
     def _pin_despite(
         self, fault: StoreFault, kind: ViewKind | None, at: str | None, also: Sequence[ViewKind]
@@ -169,13 +216,14 @@ class SnapshotPool:
         if manifest is not None:
             with suppress(StateError):  # swept meanwhile
                 pinned = self._open(manifest, kind, stale=False)
-                self._recent[at] = _Look(started, looked, pinned)
+                self.opened.look(at, _Look(started, looked, pinned))
                 return pinned
         key = (snapshot.id, False)
-        if key not in self._pinned:
-            self._remember(key, self._loose(snapshot))
-        self._recent[at] = _Look(started, looked, self._pinned[key])
-        return self._pinned[key]
+        if (known := self.opened.pinned.get(key)) is None:
+            known = self._loose(snapshot)
+            self._remember(key, known)
+        self.opened.look(at, _Look(started, looked, known))
+        return known
 
     def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
         """See `Snapshots.pin_last`."""
@@ -209,12 +257,14 @@ class SnapshotPool:
             time.sleep(_POLL_S)
         return manifest
 
-    def _recently(self, at: str | None) -> PinnedSnapshot | None:
+    def _recently(self, at: str | None, asked: float | None = None) -> PinnedSnapshot | None:
         """The snapshot of the last look at the files, when that is still recent enough."""
-        look = self._recent.get(at)
+        look = self.opened.looks.get(at)
         if look is None:
             return None
         now = time.monotonic()
+        if look.began >= (asked or ASKED.get() or now):
+            return look.pinned
         known = self.unchanged_since(look.began) if at is None else None
         if known is None:
             good_s = min(_RECHECK_SHARE * (look.ended - look.began), _RECHECK_S)
@@ -245,7 +295,7 @@ class SnapshotPool:
 
     def of_snapshot(self, snapshot: str) -> PinnedSnapshot:
         """The opened views of a snapshot that answered before."""
-        pinned = self._pinned.get((snapshot, False)) or self._pinned.get((snapshot, True))
+        pinned = self.opened.pinned.get((snapshot, False)) or self.opened.pinned.get((snapshot, True))
         if pinned is not None:
             return pinned
         manifest = self._store.manifest(snapshot)
@@ -301,7 +351,7 @@ class SnapshotPool:
                 if self._store.manifest(snapshot.id) == outcome.manifest:
                     raise  # damaged; otherwise another writer swept it before it was open
                 continue
-            self._recent[at] = _Look(started, looked, pinned)
+            self.opened.look(at, _Look(started, looked, pinned))
             return pinned, outcome
 
     def _bring_along(
@@ -344,7 +394,7 @@ class SnapshotPool:
         with suppress(StateError):  # swept meanwhile
             renewed = self._open(manifest, ViewKind.LEXICAL, stale=False)
             renewed.pin_helpful(also)
-            self._recent[at] = replace(self._recent[at], pinned=renewed)
+            self.opened.renew(at, pinned, renewed)
             return renewed
         return pinned
 
@@ -371,7 +421,7 @@ class SnapshotPool:
         from codenib.serving.snapshots.pinned import PinnedSnapshot
 
         key = (manifest.snapshot, stale)
-        pinned = self._pinned.get(key)
+        pinned = self.opened.pinned.get(key)
         if pinned is None or pinned.manifest != manifest:
             pinned = PinnedSnapshot(self._store, manifest, self._compiler.source, stale=stale)
         pinned.pin(kind)
@@ -379,9 +429,10 @@ class SnapshotPool:
         return pinned
 
     def _remember(self, key: tuple[str, bool], pinned: PinnedSnapshot) -> None:
-        while key not in self._pinned and len(self._pinned) >= _REVISIONS:
-            self._pinned.pop(next(iter(self._pinned)))
-        self._pinned[key] = pinned
+        open_now = self.opened.pinned
+        while key not in open_now and len(open_now) >= _REVISIONS:
+            open_now.pop(next(iter(open_now)), None)
+        open_now[key] = pinned
 
     def _records_of_head(self) -> Mapping[ViewKind, ViewRecord]:
         head = self._store.head(self._worktree)

@@ -17,6 +17,7 @@ from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from codenib.adapters.mcp.allocator import settle_allocator
 from codenib.adapters.mcp.server import build_server
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
@@ -119,6 +120,7 @@ class HttpServer:
         if self._socket is None:
             self.bind()
         sys.setswitchinterval(_SWITCH_S)
+        settle_allocator()
         try:
             asyncio.run(self._serve())
         finally:
