@@ -212,3 +212,20 @@ def test_adaptive_says_why_it_keeps_or_rewrites(run: Callable[..., AgentResult])
     assert start["why"].startswith("4 candidates, ")
     assert (rewrite["yes"], rewrite["like"]) == (False, "eager")
     assert "read a candidate's file" in rewrite["why"]
+
+
+def test_many_calls_of_one_turn_neither_end_nor_flood_a_run(run: Callable[..., AgentResult]) -> None:
+    result = run(says("All of it.", *[GREP] * 500), says(ANSWER))
+    assert result.stop == "answered"
+    assert len(events(result, "tool")) == 16
+    second = prompts(result)[1].messages
+    assert [len(message.calls) for message in second if message.role == "assistant"] == [16]
+    assert "484 further calls of this turn were not run" in second[-1].text
+
+
+def test_a_lone_surrogate_of_a_model_does_not_end_a_run(contexts: Contexts) -> None:
+    broken = says("\ud800", ("grep", {"pattern": "\udfff", "\ud800": ["\ud800"]}))
+    replies: list[Message | Reply] = [Reply(broken, "calls", None), says(ANSWER)]
+    result = query(f"{ISSUE} \ud800", contexts=contexts, provider=ScriptedProvider.of(replies))
+    assert result.stop == "answered"
+    assert prompts(result)[1].messages[2].text == "?"

@@ -12,7 +12,7 @@ from codenib import __version__
 from codenib.core.errors import CodenibError
 from codenib.runtime.answer import AgentAnswer, Located, locate_answer, parse_answer
 from codenib.runtime.context.history import bounded, count_message, history_tokens
-from codenib.runtime.context.messages import Message, Reply, ToolCall
+from codenib.runtime.context.messages import Message, Reply, ToolCall, well_formed
 from codenib.runtime.context.policies import ContextPolicy, Eager, HistoryState, Start, rewritten
 from codenib.runtime.context.prompts import ANSWER_FORMAT, CANDIDATES, candidate_text, system_prompt
 from codenib.runtime.providers.provider import ModelError, Provider, RunListener, Sampling, Silent
@@ -27,6 +27,8 @@ from codenib.runtime.views import CandidateBlock, Contexts
 TURN_CAP = 16
 #: Answer-format invocations after a main loop that ended without an answer.
 FORMAT_CALLS = 2
+#: Calls of one turn that are run: models make one to six; one that repeats itself made 500.
+_CALLS_A_TURN = 16
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,10 +91,11 @@ class AgentRunner:
         self._warnings = [*warnings, *ResourceGuard(contexts.manifest).warnings(contexts)]
         self._history: list[Message] = []
         self._ids: set[str] = set()
+        self._dropped = 0  # calls of the last message that were too many
 
     def run(self, issue: str) -> AgentResult:
         """Work on one issue. A model that cannot be reached is a `ProviderError`; the trace then ends so."""
-        started = time.perf_counter()
+        started, issue = time.perf_counter(), well_formed(issue)
         try:
             self._begin(issue)
             turns, stop = self._loop(issue)
@@ -146,7 +149,7 @@ class AgentRunner:
         )
         for warning in self._warnings:
             self._listener.notice(warning)
-        self._history, self._ids = [], set()
+        self._history, self._ids, self._dropped = [], set(), 0
         self._append(Message("system", system_prompt(self._registry.prompts)))
         self._append(Message("user", self._first_prompt(issue)))
 
@@ -196,7 +199,11 @@ class AgentRunner:
                 truncated=done.truncated,
                 seconds=round(done.seconds, 6),
             )
-            self._append(Message("tool", done.text, call_id=call.id, failed=done.failed))
+            text = well_formed(done.text)
+            if self._dropped and call is calls[-1]:
+                self._listener.notice(f"{self._dropped} calls of one turn were dropped")
+                text += f"\n\n{self._dropped} further calls of this turn were not run, {_CALLS_A_TURN} were."
+            self._append(Message("tool", text, call_id=call.id, failed=done.failed))
 
     def _maybe_rewrite(self, issue: str, turn: int) -> bool:
         """Apply the policy's one-time transition when it is due."""
@@ -266,13 +273,28 @@ class AgentRunner:
         return reply
 
     def _own_ids(self, message: Message, number: int, may_call: bool) -> Message:
-        """Each call with an id of its own (some servers number them anew); none where none was allowed."""
+        """Each call with an id of its own (some servers number them anew); none where none was allowed.
+
+        Of many calls the first few stay, and no text has what JSON cannot carry: whatever a model writes, the
+        run goes on and its history stays within bounds.
+        """
         calls = []
-        for at, call in enumerate(message.calls if may_call else ()):
-            name = call.id if call.id and call.id not in self._ids else f"call_{number}_{at}"
+        wanted = message.calls if may_call else ()
+        for at, call in enumerate(wanted[:_CALLS_A_TURN]):
+            given = well_formed(call.id)
+            name = given if given and given not in self._ids else f"call_{number}_{at}"
             self._ids.add(name)
-            calls.append(msgspec.structs.replace(call, id=name))
-        return msgspec.structs.replace(message, calls=tuple(calls))
+            calls.append(
+                msgspec.structs.replace(
+                    call,
+                    id=name,
+                    name=well_formed(call.name),
+                    arguments=well_formed(call.arguments),
+                    malformed=well_formed(call.malformed),
+                )
+            )
+        self._dropped = len(wanted) - len(calls)
+        return msgspec.structs.replace(message, text=well_formed(message.text), calls=tuple(calls))
 
     def _append(self, message: Message) -> None:
         self._history.append(message)

@@ -10,6 +10,19 @@ Role = Literal["system", "user", "assistant", "tool"]
 Stop = Literal["end", "calls", "length", "refused", "other"]
 
 
+def well_formed(value: Any) -> Any:
+    """The same text, list or object without lone surrogates, which no JSON that we send or store can have.
+
+    >>> well_formed({"a": ["x\\ud800y"]})
+    {'a': ['x?y']}
+    """
+    if isinstance(value, str):
+        return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+    if isinstance(value, dict):
+        return {well_formed(key): well_formed(each) for key, each in value.items()}
+    return [well_formed(each) for each in value] if isinstance(value, list | tuple) else value
+
+
 class ToolSpec(msgspec.Struct, frozen=True):
     """What a model is told of a tool; `parameters` is a JSON schema of an object."""
 
