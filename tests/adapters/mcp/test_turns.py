@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 
 import anyio
@@ -98,5 +99,22 @@ def test_a_call_that_leaves_the_queue_takes_no_turn_with_it() -> None:
             gate.open.set()
         assert await turns.run("second", gate.call("second")) == "second"
         assert gate.begun == ["first", "second"]
+
+    anyio.run(main)
+
+
+def test_a_call_that_would_wait_too_long_is_told_when_to_come_back() -> None:
+    async def main() -> None:
+        turns, gate = Turns(most=1, waiting=100, patience_s=0.0), Gate()
+        assert turns.busy_s("anyone") == 0
+        await turns.run("first", lambda: time.sleep(0.001))  # what a call takes is known from now on
+        async with anyio.create_task_group() as group:
+            group.start_soon(turns.run, "first", gate.call("first"))
+            await _until(lambda: gate.begun == ["first"])
+            assert turns.busy_s("anyone") > 0
+            with pytest.raises(StateError, match="busy"):
+                await turns.run("late", gate.call("late"))
+            gate.open.set()
+        assert turns.busy_s("anyone") == 0
 
     anyio.run(main)

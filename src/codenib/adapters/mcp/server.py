@@ -35,7 +35,7 @@ from codenib.adapters.mcp.tools.replies import (
 )
 from codenib.adapters.mcp.tools.tool import Call, Lane, McpTool
 from codenib.adapters.mcp.turns import Turns
-from codenib.core.errors import CodenibError, StateError, fault_of
+from codenib.core.errors import UNDECODABLE, CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
 from codenib.serving.snapshots.pool import ASKED
 
@@ -62,6 +62,28 @@ def build_server(
 ) -> Server[Any]:
     """The server of one repository. It holds no state of its own, so one serves many clients."""
     return _Handlers(context, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, wait_s).server()
+
+
+#: A request's body and its client in; for how many seconds it had better stay away out.
+Busy = Callable[[bytes, str], float]
+
+
+def build_http_server(
+    context: ServerContext, *, all_tools: bool, structured: bool
+) -> tuple[Server[Any], Busy]:
+    """The server of one repository, and what says of a request that it would wait too long."""
+    handlers = _Handlers(context, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, _WAIT_S)
+    return handlers.server(), handlers.busy_s
+
+
+class _Params(msgspec.Struct):
+    name: str = ""
+    arguments: dict[str, Any] = {}
+
+
+class _Called(msgspec.Struct):
+    method: str = ""
+    params: _Params = msgspec.field(default_factory=_Params)
 
 
 class _Handlers:
@@ -98,6 +120,18 @@ class _Handlers:
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
         )
+
+    def busy_s(self, body: bytes, client: str) -> float:
+        """See `Busy`. What is no tool call, or a wrong one, is answered at once."""
+        if b'"tools/call"' not in body:
+            return 0.0
+        try:
+            called = msgspec.json.decode(body, type=_Called).params
+            tool = self._tools[called.name]
+            lane = tool.lane(parse(tool.name, tool.parameters, called.arguments))
+        except (*UNDECODABLE, KeyError, CodenibError):
+            return 0.0
+        return self._turns[lane].busy_s(client)
 
     # -- tools
 

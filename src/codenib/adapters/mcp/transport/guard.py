@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from secrets import token_hex
 
@@ -45,11 +46,12 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Site:
-    """A repository behind a path: where it is, the MCP application that serves it, what answers sooner."""
+    """A repository behind a path: where it is, what serves it, what answers sooner, and how busy that is."""
 
     root: Path
     app: ASGIApp
     early: Callable[[bytes], bytes | None] = lambda body: None
+    busy_s: Callable[[bytes, str], float] = lambda body, client: 0.0
 
 
 class Refusal(Exception):
@@ -102,6 +104,11 @@ class Guard:
             with self._counted(scope[CLIENT_KEY]):
                 body = await self._body(scope, receive)
                 answer = site.early(body) if _takes_json(scope) else None
+                if busy_s := site.busy_s(body, scope[CLIENT_KEY]):
+                    wait = str(ceil(busy_s))
+                    raise Refusal(
+                        503, f"too many calls of this kind wait; wait {wait} s", **{"retry-after": wait}
+                    )
                 if answer is not None:
                     await _respond(200, answer, {}, timely)
                 else:

@@ -18,7 +18,7 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from codenib.adapters.mcp.allocator import settle_allocator
-from codenib.adapters.mcp.server import build_server
+from codenib.adapters.mcp.server import Busy, build_http_server
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
 from codenib.adapters.mcp.transport.handshake import early_tools
@@ -161,18 +161,20 @@ class HttpServer:
     async def _guarded(self) -> AsyncIterator[Guard]:
         settings = self._settings
         async with AsyncExitStack() as stack:
-            managers: dict[int, StreamableHTTPSessionManager] = {}
+            managers: dict[int, tuple[StreamableHTTPSessionManager, Busy]] = {}
             for context in self._contexts:
-                server = build_server(context, all_tools=settings.all_tools, structured=settings.structured)
+                server, busy = build_http_server(
+                    context, all_tools=settings.all_tools, structured=settings.structured
+                )
                 # Stateless: no session outlives its request, so there is none to steal or to fill memory.
                 manager = StreamableHTTPSessionManager(server, stateless=True)
                 await stack.enter_async_context(manager.run())
-                managers[id(context)] = manager
+                managers[id(context)] = manager, busy
             early = partial(early_tools, all_tools=settings.all_tools)
-            sites = {
-                path: Site(context.root, managers[id(context)].asgi_app, early)
-                for path, context in paths_of(self._contexts).items()
-            }
+            sites: dict[str, Site] = {}
+            for path, context in paths_of(self._contexts).items():
+                manager, busy = managers[id(context)]
+                sites[path] = Site(context.root, manager.asgi_app, early, busy)
             yield Guard(sites, self._tokens, **self._names(), limits=settings.limits)
 
     def _names(self) -> Mapping[str, Any]:
