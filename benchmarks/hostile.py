@@ -87,7 +87,7 @@ CASES: dict[str, tuple[str, dict[str, Any]]] = {
     "callees, deep": ("callees", {"name": "save", "depth": 5, "k": 500, "max_tokens": 100_000}),
     "dependencies": ("dependencies", {"name": "Model", "depth": 5, "k": 500, "max_tokens": 100_000}),
     "route": ("route", {"query": "model " * (_LONG // 6), "k": 200, "max_tokens": 100_000}),
-    "history, whole": ("history", {"path": "django/db/models/query.py", "k": 500, "max_tokens": 100_000}),
+    "history, whole": ("history", {"path": f"{_FOLDER}/chain.py", "k": 500, "max_tokens": 100_000}),
     "status": ("status", {}),
     "tools, many arguments": ("search", {f"a{n}": n for n in range(20_000)}),
     "tools, deep arguments": ("search", {"query": json.loads("[" * 500 + "]" * 500)}),
@@ -202,7 +202,7 @@ def _look(served: Served, row: Row) -> None:
     """What the measured client does, each on a connection of its own as a new client's would be."""
     client = served.connect(-1)
     row.lists_s.append(client.ask("tools/list").seconds)
-    row.reads_s.append(client.call("read", {"path": "README.rst", "end": 5}).seconds)
+    row.reads_s.append(client.call("read", {"path": f"{_FOLDER}/nested.rs", "end": 5}).seconds)
     client.close()
 
 

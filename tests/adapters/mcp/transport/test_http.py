@@ -255,6 +255,9 @@ MALFORMED = [
     request("tools/call", {"name": "read", "arguments": {"path": "shop/cart.py", "start": 10**30}}),
     request("tools/call", {"name": "explore", "arguments": {"query": "x", "max_tokens": 10**9}}),
     request("tools/call", {"name": "status", "arguments": {"__proto__": {}}}),
+    request("tools/call", {"name": "search", "arguments": {"query": "\ud800 cart"}}),
+    request("tools/call", {"name": "search", "arguments": {f"a{number}": number for number in range(9000)}}),
+    b"[" + b",".join([request("tools/list")] * 2000) + b"]", b'{"jsonrpc":"2.0","id":' + b"9" * 90_000 + b"}",
     request("no/such/method"), request("initialize", {"protocolVersion": 5}),
     request("prompts/get", {"name": "x"}),
 ]  # fmt: skip
