@@ -56,6 +56,9 @@ class ServerContext:
         self._failed = 0.0  # when
         self._free: list[Workspace] = []
         self._first: Workspace | None = None
+        self._wanting_first = (
+            0  # calls that can use no other: they do not wait for ever behind those that can
+        )
         self._opened = 0
         self._snapshots = OpenSnapshots()
         self._condition = threading.Condition()
@@ -112,8 +115,10 @@ class ServerContext:
     def workspace(self, *, first: bool = False) -> Iterator[Workspace]:
         """A workspace for this thread alone. The `first` one has the language servers."""
         with self._condition:
+            self._wanting_first += first
             while (found := self._pick(first)) is None:
                 self._condition.wait()
+            self._wanting_first -= first
         try:
             yield found
         finally:
@@ -121,18 +126,25 @@ class ServerContext:
                 self._free.append(found)
                 self._condition.notify_all()
 
+    @property
+    def wants_first(self) -> bool:
+        """Whether a call waits for the workspace that has the language servers."""
+        return self._wanting_first > 0
+
     def _pick(self, first: bool) -> Workspace | None:
         """The workspace that was used last, as its views are open; a new one when all are taken."""
         if self._first is None:
             self._first = self._open()
             return self._first
-        if first or self._first in self._free:
+        if first or (self._first in self._free and not self._wanting_first):
             if self._first not in self._free:
                 return None
             self._free.remove(self._first)
             return self._first
-        if self._free:
-            return self._free.pop()
+        for workspace in reversed(self._free):
+            if workspace is not self._first:
+                self._free.remove(workspace)
+                return workspace
         return self._open() if self._opened < _WORKSPACES else None
 
     def _open(self) -> Workspace:
