@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import multiprocessing
 import os
@@ -26,22 +27,26 @@ _TRACES = ("Traceback (most recent call last)", "internal error")
 _EXPECTED_CODES = {0, 2, 3, 4, 130}
 _NAMES = ",".join(VIEWS)
 _LATER = ("not built yet", "of an earlier snapshot")  # a view that comes after the others of its snapshot
+_NPM = Path.home() / ".npm"
 ValueT = TypeVar("ValueT")
 
 
 class Place:
     """A repository, and a root with all that the product may write: home, user's files, temporary files."""
 
-    def __init__(self, base: Path) -> None:
+    def __init__(self, base: Path, set_variable: Callable[[str, str], None] = os.environ.__setitem__) -> None:
         self.base = base
         self.root, self.template = base / "root", base / "template"
         self.repository = base / "repository"
         self.expected: dict[str, dict[str, object]] = {}  # question → snapshot → the right answer
         self.user = self.root / "user"
-        os.environ["CODENIB_HOME"] = str(self.root / "home")
-        os.environ["TMPDIR"] = str(self.root / "tmp")
+        set_variable("CODENIB_HOME", str(self.root / "home"))
+        set_variable("TMPDIR", str(self.root / "tmp"))
         tempfile.tempdir = None  # what an earlier place said
-        os.environ["HOME"] = str(self.user)
+        set_variable("CODENIB_TOOLBOX", str(self.root / "tools"))
+        set_variable("npm_config_cache", str(_NPM))  # npm's own files are not under test
+        set_variable("npm_config_prefer_offline", "true")
+        set_variable("HOME", str(self.user))
         self._clear()
         warm = GitRepo(base / "warm")  # what is imported here need not be imported in every trial
         warm.commit({"a.rb": "def a\nend\n"})
@@ -368,6 +373,34 @@ def check_configurations(place: Place, ended: Ended, kind: str) -> Iterator[str]
         yield f"left behind: {left}"
 
 
+def _installed_tool(place: Place) -> dict[str, str]:
+    """The files of the tool, with what is in them; npm notes when it wrote them."""
+    box = place.root / "tools"
+    files = [path for path in box.rglob("*") if path.is_file() and path.name != ".package-lock.json"]
+    return {str(path.relative_to(box)): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def _with_tool_known(place: Place) -> None:
+    code, said = plainly(place, *_TOOL)
+    assert code == 0, said
+    place.expected["tool"] = {"": _installed_tool(place)}
+    shutil.rmtree(place.root / "tools")
+
+
+def check_tool(place: Place, ended: Ended, kind: str) -> Iterator[str]:
+    """A tool is there whole or not at all, and the next install brings it."""
+    there = plainly(place, "tools")[1]
+    if "6.0.2 (codenib)" in there and _installed_tool(place) != place.expected["tool"][""]:
+        yield f"half of it is there: {there}"
+    yield from check_next_run(place, _TOOL)
+    if _installed_tool(place) != place.expected["tool"][""]:
+        yield f"not as without a fault: {sorted(_installed_tool(place))}"
+    left = [path.name for path in (place.root / "tools").iterdir() if _is_partial(path)]
+    if left:
+        yield f"left behind: {left}"
+
+
+_TOOL = ("tools", "install", "typescript-language-server")
 _SEARCH = ("search", "--route", "lexical", "--json", "where is a session saved")
 
 SCENARIOS = {
@@ -386,6 +419,7 @@ SCENARIOS = {
             drive=_edit_and_stop,
         ),
         Scenario("mcp", ("mcp",), _indexed, _replied, drive=_ask_server),
+        Scenario("tools", _TOOL, _with_tool_known, check_tool),
         Scenario("install", ("install",), _with_clients, check_configurations),
         Scenario("uninstall", ("uninstall",), _with_entries, check_configurations),
     )

@@ -20,9 +20,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: se
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
-    for name in ("CODENIB_HOME", "TMPDIR", "HOME"):
-        monkeypatch.setenv(name, "")  # what `Place` sets is undone with it
-    return Place(tmp_path)
+    return Place(tmp_path, monkeypatch.setenv)
 
 
 def test_an_update_with_a_fault_loses_nothing_and_the_next_one_is_clean(place: Place, tmp_path: Path) -> None:

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 
 from codenib.core.errors import UNDECODABLE
-from codenib.manifest.files import replace_file
+from codenib.manifest.files import EarlierForm, replace_file, with_checksum, without_checksum
 from codenib.manifest.home import home
 from codenib.snapshot.identity import RepositoryIdentity, identify, is_still
 from codenib.snapshot.repository import Repository
@@ -35,7 +36,7 @@ class TrustRecord(msgspec.Struct, frozen=True):
 def grant(folder: Path, repository: Repository) -> None:
     """Trust the repository whose store is `folder`, as it is now."""
     record = TrustRecord(str(repository.root), time.time(), identify(repository))
-    replace_file(folder / _FILE, msgspec.json.encode(record))
+    replace_file(folder / _FILE, with_checksum(msgspec.json.encode(record)))
 
 
 def revoke(folder: Path) -> None:
@@ -68,6 +69,9 @@ def trust_records() -> Iterator[TrustRecord]:
 
 def _read(file: Path) -> TrustRecord | None:
     try:
-        return msgspec.json.decode(file.read_bytes(), type=TrustRecord)
+        data = file.read_bytes()
+        with suppress(EarlierForm):
+            data = without_checksum(data)
+        return msgspec.json.decode(data, type=TrustRecord)
     except (OSError, *UNDECODABLE):
         return None

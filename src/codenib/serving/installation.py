@@ -6,11 +6,12 @@ import os
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
 
 from codenib.compiler.collect import CollectReport, collect
-from codenib.manifest.files import drop_partial, replace_file
+from codenib.manifest.files import drop_partial, replace_file, with_checksum, without_checksum
 from codenib.manifest.home import home, tools_folder
 from codenib.manifest.lock import exclusive
 from codenib.manifest.store import Store
@@ -18,6 +19,8 @@ from codenib.manifest.trust import TrustRecord, revoke, trust_records
 from codenib.navigation.tools.install import InstallOutcome, install
 from codenib.navigation.tools.locate import Toolbox, ToolReport
 from codenib.snapshot.repository import locate
+
+ValueT = TypeVar("ValueT")
 
 __all__ = ["CollectReport", "InstallOutcome", "ToolReport", "TrustRecord", "trust_records"]
 
@@ -38,9 +41,26 @@ def write_home_file(file: Path, value: object) -> None:
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
         drop_partial(file.parent)
-        replace_file(file, msgspec.json.encode(value))
+        replace_file(file, with_checksum(msgspec.json.encode({"rows": value})))
     finally:
         os.umask(before)
+
+
+def read_home_file(file: Path, kind: type[ValueT]) -> ValueT:
+    """What `write_home_file` was given; one of `UNDECODABLE` when it is damaged.
+
+    A file of an earlier version, which had no checksum, is read as it is: nobody could make it again.
+    """
+    data = file.read_bytes()
+    try:
+        rows = msgspec.json.decode(without_checksum(data), type=_Rows).rows
+    except ValueError:
+        return msgspec.json.decode(data, type=kind)  # what has a damaged checksum is not of this kind
+    return msgspec.json.decode(rows, type=kind)
+
+
+class _Rows(msgspec.Struct):
+    rows: msgspec.Raw
 
 
 def home_file_lock(file: Path) -> AbstractContextManager[None]:

@@ -16,7 +16,7 @@ import msgspec
 from codenib.adapters.mcp.clients.configure import with_block, with_server, without_block, without_server
 from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, command_for
 from codenib.core.errors import UNDECODABLE, InputError, StoreFault
-from codenib.serving.installation import home_file, write_home_file
+from codenib.serving.installation import home_file, read_home_file, write_home_file
 
 _AGENTS = "AGENTS.md"
 
@@ -119,7 +119,7 @@ class InstallRecords:
 
     def all(self) -> dict[str, Added]:
         try:
-            return msgspec.json.decode(self._file.read_bytes(), type=dict[str, Added])
+            return read_home_file(self._file, dict[str, Added])
         except (FileNotFoundError, *UNDECODABLE):
             return {}
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from codenib.core.errors import UNDECODABLE, InputError, StateError
-from codenib.serving.installation import home_file, home_file_lock, write_home_file
+from codenib.serving.installation import home_file, home_file_lock, read_home_file, write_home_file
 
 EVERYTHING = "*"
 _PREFIX = "cnb"
@@ -86,7 +86,7 @@ class AccessTokens:
         if state == self._state:
             return
         try:
-            rows = msgspec.json.decode(self._file.read_bytes(), type=list[TokenRow])
+            rows = read_home_file(self._file, list[TokenRow])
         except UNDECODABLE as error:
             raise StateError(f"{self._file} is damaged: {error}", hint=f"rm {self._file}") from error
         self._state, self._rows = state, {row.id: row for row in rows}
