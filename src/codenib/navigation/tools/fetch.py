@@ -30,6 +30,7 @@ from codenib.navigation.tools.recipes import (
     numbers,
     sources,
 )
+from codenib.navigation.tools.unpacked import first_broken
 
 Say = Callable[[str], None]
 #: Where cargo compiles. It stays until the programs are built, so that an interrupted build goes on.
@@ -64,7 +65,14 @@ def fetch(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
         case Npm(lock):
             for name in ("package.json", "package-lock.json"):
                 shutil.copyfile(lock / name, folder / name)
-            run((*_npm(tools, recipe), "ci", "--prefix", str(folder), *_NPM_QUIET), folder)
+            npm = _npm(tools, recipe)
+            run((*npm, "ci", "--prefix", str(folder), *_NPM_QUIET), folder)
+            asked = run_program(Program("npm", (*npm, "config", "get", "cache"), recipe.install, folder))
+            if broken := first_broken(folder, Path(asked.output.strip())):
+                raise ProviderError(
+                    f"{recipe.name} {recipe.version} was not installed: npm did not write {broken} whole",
+                    hint=recipe.install,
+                )
         case GoInstall(package, module):
             _go(run, module, (package,), folder)
         case GoBuild(source):
