@@ -5,7 +5,10 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 
-_IDENTITY = ("-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgSign=false")
+_IDENTITY = (
+    *("-c", "user.name=Test", "-c", "user.email=test@example.org", "-c", "commit.gpgSign=false"),
+    *("-c", "gc.auto=0", "-c", "maintenance.auto=false"),  # nothing goes on after a command
+)
 
 
 class GitRepo:

@@ -20,7 +20,7 @@ def limit_s() -> float:
 
 
 Answer = dict[str, Any]
-_OWN_STYLE = re.compile(r"\x1b\[[\d;]*m")
+_OWN_STYLE = re.compile(r"\x1b\[[\d;]*[mK]")  # colours, and the end of a line of progress
 _TRACE = ("internal error", "Traceback (most recent", "RecursionError", "MemoryError")
 
 

@@ -50,6 +50,12 @@ def test_an_engine_that_is_killed_is_no_success() -> None:
         list(EngineRun(program("import os; os.kill(os.getpid(), 9)"), "test", silent).lines(["a"]))
 
 
+def test_an_engine_that_says_nothing_is_ended() -> None:
+    run = EngineRun(program("import threading; threading.Event().wait()"), "test", silent, silent_s=0.05)
+    with pytest.raises(ProviderError, match="said nothing"):
+        list(run.lines([]))
+
+
 def test_an_engine_without_its_report_is_no_success() -> None:
     run = EngineRun(program("pass"), "test", silent)
     assert list(run.lines([])) == []

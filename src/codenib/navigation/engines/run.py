@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Any
 
 from codenib.core.errors import ProviderError
 from codenib.core.facts import FileScope
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import ChildProcess, Program
+
+#: Seconds without a word after which an engine is ended. That of Rust loads what lies below a small
+#: repository in silence; the others speak file by file. Each file of a large repository adds to it.
+_SILENT_S = {"rust": 180.0}
+_SILENT_ELSE_S = 60.0
+_SILENT_FILE_S = 0.1
 
 
 class EngineRun:
@@ -20,7 +28,9 @@ class EngineRun:
     `summary JSON`. Any other line is the reason why it fails.
     """
 
-    def __init__(self, program: Program, group: str, progress: Progress) -> None:
+    def __init__(
+        self, program: Program, group: str, progress: Progress, *, silent_s: float | None = None
+    ) -> None:
         self._program = program
         self._stage = f"facts of {group}"
         self._progress = progress
@@ -28,21 +38,47 @@ class EngineRun:
         #: What was missing without making the result worthless, such as dependencies without network.
         self.notes: list[str] = []
         self._report: Mapping[str, Any] | None = None
+        self._silent_s = _SILENT_S.get(group, _SILENT_ELSE_S) if silent_s is None else silent_s
+        self._heard: float | None = None  # since when we wait for it to say something
 
     def lines(self, files: Sequence[str]) -> Iterator[bytes]:
-        """The line of each file, as the engine writes them; the engine ends with this iterator."""
+        """The line of each file, as the engine writes them; the engine ends with this iterator.
+
+        One that says nothing for long is ended: types, macros and imports of a stranger can explode.
+        """
         self._count = len(files)
+        limit_s = self._silent_s + _SILENT_FILE_S * len(files)
         child = ChildProcess(self._program, self._understands)
+        over, silent = threading.Event(), threading.Event()
+        watch = threading.Thread(target=self._watch, args=(child, limit_s, over, silent), daemon=True)
+        watch.start()
         try:
             with suppress(BrokenPipeError):  # it ended early; its last lines say why
                 child.stdin.write("".join(f"{name}\n" for name in files).encode())
                 child.stdin.close()
+            self._heard = monotonic()
             for line in child.stdout:
+                self._heard = None  # whoever takes the line may take its time
                 yield line.rstrip(b"\n")
+                self._heard = monotonic()
+            if silent.is_set():
+                raise child.failure(f"it said nothing for {limit_s:.0f} s, and was ended")
             if child.wait():
                 raise child.failure()
         finally:
+            over.set()
+            watch.join()
             child.close()
+
+    def _watch(
+        self, child: ChildProcess, limit_s: float, over: threading.Event, silent: threading.Event
+    ) -> None:
+        while not over.wait(min(1.0, limit_s)):
+            heard = self._heard
+            if heard is not None and monotonic() - heard > limit_s:
+                silent.set()
+                child.end()
+                return
 
     def report(self) -> Mapping[str, Any]:
         """What the engine says of its result as a whole."""
@@ -51,6 +87,8 @@ class EngineRun:
         return self._report
 
     def _understands(self, line: str) -> bool:
+        if self._heard is not None:
+            self._heard = monotonic()
         word, _, rest = line.partition(" ")
         if word == "progress":
             *stage, done, total = rest.split() if " " in rest else (rest, self._count)

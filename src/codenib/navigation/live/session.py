@@ -113,6 +113,10 @@ class LanguageServerSession:
         self._times = times
         self._texts = DiskTexts(root)
         self.worktree = Worktree(root, server.watches)  # before the server reads anything
+        if self.worktree.pipes:
+            pipe = min(self.worktree.pipes)
+            what = f"{pipe} is a pipe, and {server.tool} would wait for it"
+            raise ProviderError(what, hint=f"rm {root / pipe}")
         if not trusted:
             self._check_trust()
         self.activity = ServerActivity(root, server, launch.settings)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,6 +40,8 @@ class Worktree:
         self._root = root
         self._watches = watches
         self._states: dict[str, _FileState] = {}
+        #: Watched names that are pipes: a server that opens one waits for ever.
+        self.pipes: set[str] = set()
         self.changes()
 
     @property
@@ -84,9 +87,12 @@ class Worktree:
                     if entry.is_dir(follow_symlinks=False):
                         if not entry.name.startswith(".") and entry.name not in _SKIPPED:
                             folders.append(path)
-                    elif self._watches(entry.name) and entry.is_file():
+                    elif self._watches(entry.name):
                         info = entry.stat()
-                        yield path, Stamp(info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino)
+                        if stat.S_ISREG(info.st_mode):
+                            yield path, Stamp(info.st_mtime_ns, info.st_ctime_ns, info.st_size, info.st_ino)
+                        elif stat.S_ISFIFO(info.st_mode):
+                            self.pipes.add(path)
                 except OSError:
                     continue
 

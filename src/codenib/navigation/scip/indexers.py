@@ -21,6 +21,8 @@ from codenib.navigation.scip.wire import read_index
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of
 
+# Seconds that it may take: it says nothing on the way, and the types of a stranger can explode.
+_LEAST_S, _FILE_S = 60.0, 1.0
 _HEAP_MB = 8192  # scip-python needs 4.2 GB for Django; Node's own limit is lower
 _SCRIPT_SUFFIXES = (".ts", ".tsx", ".mts", ".cts", ".js", ".jsx", ".mjs", ".cjs")
 
@@ -67,7 +69,7 @@ def indexed(
 ) -> Iterator[bytes]:
     """Run an indexer on the checkout at `root`; the line of each file in the index that it wrote to `out`."""
     progress(0, len(files))
-    result = run_program(program)
+    result = run_program(program, _LEAST_S + _FILE_S * len(files))
     if result.code:
         raise ProviderError(f"{program.name} ended with {result.code}{result.tail}", hint=program.hint)
     if not out.is_file():

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.core.errors import CodenibError, InputError, StateError
+from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
 from codenib.core.history import HistoryAnswer
 from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import (
@@ -348,9 +348,15 @@ class Navigator:
             "%s of %s: %s answers%s", question, position, provider, f", because {note}" if note else ""
         )
         if provider == "live":
-            matches, backend = self.servers.ask(question, position, request, pinned.files)
-            if request.provider == "auto" and not matches.total and not matches.outside:
-                note = f"{note}; {backend} knows nothing there"
+            try:
+                matches, backend = self.servers.ask(question, position, request, pinned.files)
+                lacks = "" if matches.total or matches.outside else f"{backend} knows nothing there"
+            except ProviderError as error:
+                if request.provider == "live":
+                    raise
+                lacks = error.message
+            if lacks and request.provider == "auto":
+                note = f"{note}; {lacks}"
                 return replace(self._by_name(question, pinned, position, request), note=note)
         elif provider == "static":
             matches, backend = ask_static(question, pinned, position, request)

@@ -17,8 +17,8 @@ from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.rpc import Connection, ServerListener
 from codenib.navigation.engines.sandbox import PathPolicy
 
-# A header's first parse can take most of a minute on a loaded machine; ten minutes without a word is a hang.
-_SILENCE_S = 600.0
+# A header's first parse can take most of a minute on a loaded machine; three without a word are a hang.
+_SILENCE_S = 180.0
 _PATIENCE_S = 30.0
 _HURRY_S = 0.02
 _SHUTDOWN_S = 10.0
