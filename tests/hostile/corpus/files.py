@@ -130,7 +130,7 @@ def _rules_pipe(name: str) -> Case:
 _IGNORE_LINES: dict[str, str] = {
     "stars": "*a" * 40 + "b\n",
     "double stars": "**/a" * 40 + "/b\n",
-    "stars between": "a*/**/" * 40 + "x\n",
+    "stars between": "a*/**/" * 6 + "x\n",  # with 40 of them git itself takes hours, `git add` too
     "brackets": "[" * 5000 + "\n" + "[!a-" * 2000 + "\n" + "[[:alpha:]" * 500 + "\n",
     "question marks": "?" * 5000 + "*" * 50 + "\n",
     "a hundred thousand lines": "\n".join(f"dir{number}/*.x" for number in range(100_000)),

@@ -87,11 +87,8 @@ def _outcome(case: Case, answer: Answer) -> Iterator[str]:
     command, asked = arguments[0], arguments[1:]
     if answer["code"] not in (0, 1, 2, 3, 4):
         yield f"ended with {answer['code']}: {answer['err'][-300:]}"
-    if (
-        answer["code"]
-        and not answer["err"].startswith(("codenib: ", "\x1b[31mcodenib:"))
-        and answer["code"] != 1
-    ):
+    told = answer["err"].startswith(("codenib: ", "\x1b[31mcodenib:")) or '"error":"' in answer["out"]
+    if answer["code"] > 1 and not told:
         yield f"ended with {answer['code']} without a message: {answer['err'][-300:]!r}"
     if case.refused and (answer["code"] or case.refused != "?"):
         if command in ("regex", "read", "search") and not answer["code"]:
