@@ -24,6 +24,8 @@ _FOLDER = "go-cache"
 _COMPILED = ("net", "os/user", "plugin", "runtime/cgo")  # of the standard library: those with C
 _LIST_S = 300.0
 _UNUSED_S = 30 * 86400.0
+_MOST = 32  # caches, of 5 MB or more each; one that was asked for within the hour may be in use
+_IN_USE_S = 3600.0
 
 
 def build_cache(root: Path, toolbox: Path) -> Path:
@@ -71,9 +73,12 @@ def _go(arguments: tuple[str, ...], environment: dict[str, str]) -> Program:
 
 
 def _drop_unused(folder: Path) -> None:
-    """Remove the caches of checkouts that nobody asked about for a month."""
+    """Remove the caches that nobody asked for in a month, and the oldest of too many."""
     folder.mkdir(parents=True, exist_ok=True)
+    ages = []
     for place in folder.iterdir():
-        with suppress(OSError):
-            if time.time() - place.stat().st_mtime > _UNUSED_S:
-                shutil.rmtree(place, ignore_errors=True)
+        with suppress(OSError):  # another process was first
+            ages.append((time.time() - place.stat().st_mtime, place))
+    for rank, (age_s, place) in enumerate(sorted(ages)):
+        if age_s > (_UNUSED_S if rank < _MOST else _IN_USE_S):
+            shutil.rmtree(place, ignore_errors=True)
