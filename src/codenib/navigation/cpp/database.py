@@ -146,7 +146,7 @@ def prepare_database(root: Path, out: Path, *, trusted: bool) -> PreparedCommand
     given = commands_in(read_entries(database), root, out) if database is not None else []
     if sum(mode_of(Path(each.file)) != 0 for each in given) < _LEAST_PRESENT * len(given):
         given, reasons = [], (*reasons, f"{source}: most of its files are not in the checkout")
-    complete = CompleteCommands(root, given)
+    complete = CompleteCommands(root, given, out / "templates")
     out.mkdir(parents=True, exist_ok=True)
     rows = [
         {"directory": command.directory, "file": command.file, "arguments": command.arguments}

@@ -27,7 +27,7 @@ def write(root: Path, files: Mapping[str, str]) -> None:
 
 def test_without_a_build_commands_come_from_texts(tmp_path: Path) -> None:
     write(tmp_path, FILES)
-    found = CompleteCommands(tmp_path, [])
+    found = CompleteCommands(tmp_path, [], tmp_path / ".templates")
     inside = {each.file.removeprefix(f"{tmp_path}/"): each.arguments[:-1] for each in found.commands}
     folder = tmp_path / "include"
     assert inside == {
@@ -47,7 +47,7 @@ def test_a_source_outside_the_database_gets_the_nearest_files_options(tmp_path: 
             ("test/shape_test.cc", "g++", ("-DTEST",)),
         )
     ]
-    found = CompleteCommands(tmp_path, given)
+    found = CompleteCommands(tmp_path, given, tmp_path / ".templates")
     by_path = {each.file.removeprefix(f"{tmp_path}/"): each for each in found.commands}
     assert by_path["src/more.c"].arguments[:-1] == ("gcc", "-DBUILT", "-std=c11")
     assert by_path["src/more.c"].directory == "/b"
@@ -57,10 +57,30 @@ def test_a_source_outside_the_database_gets_the_nearest_files_options(tmp_path: 
 
 def test_only_edits_of_directives_and_of_lonely_headers_change_commands(tmp_path: Path) -> None:
     write(tmp_path, FILES)
-    found = CompleteCommands(tmp_path, [])
+    found = CompleteCommands(tmp_path, [], tmp_path / ".templates")
     write(tmp_path, {"src/shape.c": "#include <shape.h>\n"})
     assert found.hold_after(["src/shape.c"])
     write(tmp_path, {"include/alone.h": "struct a;\n"})
     assert not found.hold_after(["include/alone.h"])
     write(tmp_path, {"include/alone.h": FILES["include/alone.h"], "src/shape.c": '#include "alone.h"\n'})
     assert not found.hold_after(["src/shape.c"])
+
+
+def test_a_header_that_only_a_build_writes_is_made_of_its_template(tmp_path: Path) -> None:
+    root, made = tmp_path / "root", tmp_path / "made"
+    files = {
+        "src/a.c": '#include "config.h"\n#include <lib/version.h>\n',
+        "src/config.h.in": "#undef HAVE_X\n#cmakedefine01 ON\n  #cmakedefine NAME 1\n",
+        "version.h.cmake": '#define VERSION "@VERSION@"\n#define PART ${PART}\n',
+    }
+    write(root, files)
+    [command] = CompleteCommands(root, [], made).commands
+    assert command.arguments[1:-1] == (f"-iquote{made}/src", f"-I{made}")
+    assert (made / "src" / "config.h").read_text() == "#undef HAVE_X\n#define ON 0\n\n"
+    assert (made / "lib" / "version.h").read_text() == '#define VERSION "0"\n#define PART 0\n'
+
+
+def test_a_template_cannot_be_written_elsewhere(tmp_path: Path) -> None:
+    write(tmp_path / "root", {"a.c": '#include "../../x.h"\n#include </x.h>\n', "x.h.in": ""})
+    CompleteCommands(tmp_path / "root", [], tmp_path / "made")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["root"]

@@ -18,7 +18,8 @@ from stat import S_ISREG
 
 from codenib.navigation.cpp.compile_commands import CompileCommand
 from codenib.navigation.cpp.inference.build_hints import BuildHints
-from codenib.navigation.cpp.inference.include_folders import IncludeTree, shared_folders
+from codenib.navigation.cpp.inference.include_folders import GENERATED, IncludeTree, shared_folders
+from codenib.navigation.cpp.inference.templates import write_templates
 
 C_SOURCES = (".c",)
 CPP_SOURCES = (".cc", ".cpp", ".cxx", ".c++", ".cu", ".ixx", ".cppm")
@@ -39,15 +40,17 @@ class CompleteCommands:
     `inferred` are the paths of the latter; headers that are compiled by themselves are among them.
     """
 
-    def __init__(self, root: Path, given: Sequence[CompileCommand]) -> None:
+    def __init__(self, root: Path, given: Sequence[CompileCommand], generated: Path) -> None:
+        """Headers that only a build writes are made of their templates in the folder `generated`."""
         self._root = root
         self._given = given
+        self._generated = generated
         files = tree_files(root)
         here = f"{root}/"
         known = {each.file.removeprefix(here): each for each in given if each.file.startswith(here)}
         hints = BuildHints(root, files)
         self._tree = IncludeTree(root, files, hints.folders)
-        inference = _Inference(root, self._tree, hints, known)
+        inference = _Inference(root, self._tree, hints, known, generated)
         sources = [path for path in files if path.endswith(SOURCES) and path not in known]
         more = {path: inference.command(path, cpp=path.endswith(CPP_SOURCES)) for path in sources}
         reached = {each for path in (*known, *more) for each in self._tree.closure(path, certain=True)}
@@ -58,12 +61,13 @@ class CompleteCommands:
             more[path] = inference.command(path, cpp=cpp, header=True)
         self.commands = sorted([*given, *more.values()], key=lambda each: each.file)
         self.inferred = frozenset(more)
+        write_templates(root, self._tree.generated, generated)
 
     def hold_after(self, changed: Collection[str]) -> bool:
         """Whether the commands are the same after these files changed; no file came or went."""
         if not any(self._matters(path) for path in changed):
             return True
-        return CompleteCommands(self._root, self._given).commands == self.commands
+        return CompleteCommands(self._root, self._given, self._generated).commands == self.commands
 
     def _matters(self, path: str) -> bool:
         """Whether an edit may change a command: the text of a header may say that it is of C++."""
@@ -93,17 +97,23 @@ class _Inference:
     """Makes commands for files that have none."""
 
     def __init__(
-        self, root: Path, tree: IncludeTree, hints: BuildHints, known: Mapping[str, CompileCommand]
+        self,
+        root: Path,
+        tree: IncludeTree,
+        hints: BuildHints,
+        known: Mapping[str, CompileCommand],
+        generated: Path,
     ) -> None:
         self._root = root
+        self._generated = generated
         self._tree = tree
         self._hints = hints
         self._known = known
 
     def command(self, path: str, *, cpp: bool, header: bool = False) -> CompileCommand:
         quoted, angled = self._tree.folders(path)
-        folders = [f"-iquote{self._root / each}" for each in quoted] + [
-            f"-I{self._root / each}" for each in angled
+        folders = [f"-iquote{self._folder(each)}" for each in quoted] + [
+            f"-I{self._folder(each)}" for each in angled
         ]
         language = ["-x", f"{'c++' if cpp else 'c'}-header"] if header else []
         file = str(self._root / path)
@@ -117,6 +127,11 @@ class _Inference:
         options += [f"-D{each}" for each in self._hints.macros(path)]
         driver = "clang++" if cpp else "clang"
         return CompileCommand(file, str(self._root), (driver, *options, *folders, *language, file))
+
+    def _folder(self, name: str) -> Path:
+        if name.startswith(GENERATED):
+            return self._generated / name.removeprefix(GENERATED)
+        return self._root / name
 
     def _nearest(self, path: str, *, cpp: bool) -> CompileCommand | None:
         """The command of the nearest source: of the same language, then by folder, then by name."""

@@ -16,6 +16,7 @@ from pathlib import Path
 from posixpath import dirname, join, normpath
 
 from codenib.navigation.cpp.inference.conditions import Truth, conjunction, evaluate, negation
+from codenib.navigation.cpp.inference.templates import templates_by_name
 
 _DIRECTIVE = re.compile(
     r"""^[ \t]*\#[ \t]*(?:
@@ -44,6 +45,10 @@ _COPIES = re.compile(
 )
 
 
+#: Before the name of a folder: it is not of the tree, but of the headers that are made of templates.
+GENERATED = "\0"
+
+
 @dataclass(frozen=True, slots=True)
 class Inclusion:
     """One directive that means a file of the tree; `folder` is what must be searched, None if nothing."""
@@ -67,6 +72,9 @@ class IncludeTree:
         self._by_name: Mapping[str, list[str]] = defaultdict(list)
         for path in sorted(files):
             self._by_name[path.rpartition("/")[2]].append(path)
+        self._templates = templates_by_name(files)
+        #: Headers that only a build writes: their paths in a folder of their own, and their templates.
+        self.generated: dict[str, str] = {}
         self._direct: dict[str, tuple[Inclusion, ...]] = {}
         self._spelled: dict[str, list[tuple[str, bool, bool]]] = {}
 
@@ -129,9 +137,20 @@ class IncludeTree:
         ]
         folders = [each[: -len(tail)].rstrip("/") for each in candidates]
         if not folders:
-            return None
+            return self._generated(here, tail)
         best = min(folders, key=lambda folder: self._distance(here, folder))
         return join(best, tail) if best else tail, best
+
+    def _generated(self, here: str, tail: str) -> tuple[str, str] | None:
+        """A header whose template the tree has; a real one always comes first."""
+        templates = self._templates.get(tail.rpartition("/")[2], ())
+        if not templates or tail.startswith("/"):
+            return None
+        exact = [each for each in templates if f"/{dirname(each)}/".endswith(f"/{dirname(tail)}/")]
+        best = min(exact or templates, key=lambda each: (self._distance(here, dirname(each)), each))
+        folder = dirname(best)
+        self.generated[join(folder, tail)] = best
+        return best, f"{GENERATED}{folder}"
 
     def _upwards(self, here: str, tail: str) -> tuple[str, str] | None:
         """What `../x.h` means from a folder that is searched: only those around the file are tried."""
