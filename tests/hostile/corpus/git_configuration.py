@@ -186,7 +186,7 @@ def _gitfile(target: str) -> Case:
 def configuration_cases() -> Iterator[Case]:
     """Every case of this module."""
     for name, settings in {**HOSTILE_SETTINGS, **_NAMES_SOMETHING}.items():
-        refused = "git refuses" if name == "include of the user's secret" else ""
+        refused = "?" if name == "include of the user's secret" else ""  # as git reads its first line
         yield _case("git programs", name, settings, refused)
     for name, settings in _CONFUSES.items():
         yield _case("git output", name, settings)
