@@ -158,7 +158,6 @@ def _ask(client: Connection, chance: random.Random, repository: Repository, tall
         reply = client.call("definition", {"name": name})
     else:
         reply = client.call("search", {"query": name, "regex": tool == "regex", "k": 5})
-    tally.take(tool, reply)
     busy = reply.status == 200 and "the server is busy" in reply.text
     if busy or reply.status in (429, 503):
         if reply.retry_after is None and not busy:
@@ -167,6 +166,7 @@ def _ask(client: Connection, chance: random.Random, repository: Repository, tall
             tally.refused["busy" if busy else str(reply.status)] += 1
         time.sleep(float(reply.retry_after or 1))
         return
+    tally.take(tool, reply)
     with repository.lock:
         same = repository.names[probe] == name and repository.since[probe] == since and since <= asked
     if not reply.answered and (same or tool in ("tools/list", "explore")):
