@@ -66,10 +66,23 @@ def mask_secrets(text: str) -> str:
     >>> mask_secrets("token = ghp_" + "a1" * 18)
     'token = ghp_[masked]****************************'
     """
+    return mask_tokens(mask_private_keys(text))
+
+
+def mask_private_keys(text: str) -> str:
+    """The whole text with its private keys masked; a part of it may not tell that it is of one."""
     if "PRIVATE KEY" in text:
         text = _mask_keys(text)
     if "Private-Lines:" in text:
         text = _PUTTY.sub(lambda match: match[1] + _masked_runs(match[2]), text)
+    return text
+
+
+def mask_tokens(text: str) -> str:
+    """Tokens of known formats masked: each is on one line, what tells it at most on the line before.
+
+    Fifty plain searches, a sixth of a millisecond for a file: who shows a few lines masks these alone.
+    """
     for begin, rest in _TOKENS:
         if begin in text:
             text = _mask_tokens(text, begin, rest)

@@ -51,7 +51,10 @@ _TYPES = frozenset(
     {"class", "struct", "interface", "trait", "protocol", "impl", "object", "record", "enum", "extension"}
 )
 _HEADER_LINES = 16  # decorators and blank lines above included
-_READ_S = 0.4  # of parsing; files past it are taken as they are
+# Of processor time: files past the first are not parsed, files past the second left out; both are counted.
+_PARSE_S, _READ_S = 0.2, 0.4
+_READ_AT_ONCE = 100
+_PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
 _MOST_MEANINGS = 5  # declarations of a used name that are listed; a name with more says little
 
 
@@ -81,9 +84,11 @@ class NeighboursByName:
         self._pinned = pinned
         self._request = request
         self._imports = Imports(pinned.files)
-        self._deadline = time.monotonic() + _READ_S
+        self._deadline = time.thread_time() + _READ_S
         self._notes: list[str] = []
-        self._unread = 0
+        self._left_out = self._unread = 0
+        self._texts: dict[str, str] = {}
+        self._units: dict[int, Evidence] = {}
 
     def of_symbol(self, meanings: Sequence[Meaning]) -> GraphAnswer:
         """The neighbours of what a name means: of the first meaning what it uses, of all who uses them."""
@@ -117,16 +122,23 @@ class NeighboursByName:
                 f"{self._request.relation} of a file are known to the graph alone",
                 hint=f"codenib index --views graph, or codenib deps {path} --in",
             )
+        return self._answer(start, [(None, use) for use in self._importers(path)], out=False)
+
+    def _importers(self, path: str) -> Iterator[_Use]:
+        """The imports of a file in others: its name, or that of its package, stands in them."""
         *folders, file = path.split("/")
-        words = [re.escape(word) for word in (file.partition(".")[0], *folders[-1:]) if word]
-        uses = [
-            _Use(other, line, "import", None)
-            for other in self._files_with(rf"\b(?:{'|'.join(words)})\b", path)
-            if other != path
-            for line, _, target in self._read(other).imports
-            if target == path
-        ]
-        return self._answer(start, [(None, use) for use in uses], out=False)
+        stem = file.partition(".")[0]
+        word = folders[-1] if stem in _PACKAGE_FILES and folders else stem
+        listed = re.compile(
+            rf"\b(?:from|import|use|mod|include|require|export)\b|^\s*{re.escape(word)}\s*,?\s*$"
+        )
+        for other in self._lines_with(word, path, listed):
+            if self._is_late():
+                self._left_out += 1
+            elif other != path:
+                for line, _, target in read_code(other, self._text(other), self._imports).imports:
+                    if target == path:
+                        yield _Use(other, line, "import", None)
 
     def _uses(self, name: str, meanings: Sequence[Meaning]) -> Iterator[_Use]:
         """The places of a name that are not its declarations; calls alone for callers."""
@@ -134,11 +146,17 @@ class NeighboursByName:
         declared = {(each.place.path, each.place.line, each.place.column) for each in meanings}
         word = _word(name)
         call = re.compile(rf"(?:@\s*(?:[\w$]+\.)*{re.escape(name)}(?![\w$])|{word.pattern}{_CALL})")
-        for path in self._files_with(rf"\b{re.escape(name)}\b", meanings[0].place.path):
-            bare = language_hint(path) in _BARE_CALLS
-            for number, line in enumerate(self._read(path).code.split("\n"), 1):
-                if name not in line or not self._counts(path, number):
+        like = meanings[0].place.path
+        bare = language_hint(like) in _BARE_CALLS
+        for path, numbers in self._lines_with(name, like, None if bare or not only_calls else call).items():
+            if self._is_late():
+                self._left_out += 1
+                continue
+            lines = self._read(path).code.split("\n")
+            for number in numbers:
+                if not self._counts(path, number):
                     continue
+                line = lines[number - 1]
                 for match in word.finditer(line):
                     if (path, number, match.start()) in declared:
                         continue
@@ -154,9 +172,16 @@ class NeighboursByName:
         """Types whose header names another type behind their own, and those that embed it (Go)."""
         word = _word(name)
         seen = set()
-        for other in self._files_with(rf"\b{re.escape(name)}\b", path):
+        types = "|".join(sorted(_TYPES))
+        # In a header, or on a line of its own: a base below its header, or embedded.
+        listed = re.compile(rf"\b(?:{types})\b|^\W*(?:\w+(?:\.|::))*{re.escape(name)}\b")
+        for other, numbers in self._lines_with(name, path, listed).items():
+            if self._is_late():
+                self._left_out += 1
+                continue
             lines = self._read(other).code.split("\n")
-            for number, line in enumerate(lines, 1):
+            for number in numbers:
+                line = lines[number - 1]
                 named = word.search(line) and self._counts(other, number)
                 around = self._around(other, number) if named else None
                 if around is None or around.kind not in _TYPES or (other, around.start_line) in seen:
@@ -181,6 +206,9 @@ class NeighboursByName:
         for used, number in first.items():
             if used == name or (known.number(used) < 0 and not known.nested(used)):
                 continue
+            if self._is_late():
+                vague.append(used)
+                continue
             meanings = [
                 each
                 for each in meanings_by_name(self._pinned, used)
@@ -198,27 +226,45 @@ class NeighboursByName:
             )
             uses += [(_evidence(each), _Use(path, number, kind, None)) for each in chosen]
         if vague:
-            self._notes.append(f"not listed, as too many declarations have the name: {', '.join(vague)}")
+            self._notes.append(
+                f"not listed, as too many declarations or names were to be read: {', '.join(vague)}"
+            )
         return uses
 
-    def _files_with(self, pattern: str, like: str) -> list[str]:
-        """The files in the language of `like` whose text matches, sources before tests; no prose."""
-        request = RegexRequest(pattern, k=None, snapshot=self._request.snapshot)
-        paths = {match.path for match in search_regex(self._snapshots, request).items}
-        alike = [path for path in paths if _family(path) == _family(like) and self._counts(path, 0)]
-        shares = mark_factors()
-        marked = {path: marks_of(path) for path in alike}
-        return sorted(
-            (path for path in alike if not marked[path] & Mark.PROSE),
+    def _lines_with(self, name: str, like: str, fits: re.Pattern[str] | None = None) -> dict[str, list[int]]:
+        """The lines with a name that fit, of files in the language of `like`: sources first; no prose."""
+        request = RegexRequest(rf"\b{re.escape(name)}\b", k=None, snapshot=self._request.snapshot)
+        lines: dict[str, list[int]] = {}
+        for match in search_regex(self._snapshots, request).items:
+            if fits is None or fits.search(match.text):
+                lines.setdefault(match.path, []).append(match.line)
+        family, shares = _family(like), mark_factors()
+        marked = {path: marks_of(path) for path in lines if _family(path) == family and self._counts(path, 0)}
+        files = sorted(
+            (path for path in marked if not marked[path] & Mark.PROSE),
             key=lambda path: (-float(shares[int(marked[path])]), path),
         )
+        self._deadline = time.thread_time() + _READ_S
+        for at in range(0, len(files), _READ_AT_ONCE):  # one git process for many
+            if at and self._is_late():
+                break
+            part = files[at : at + _READ_AT_ONCE]
+            self._texts |= zip(part, self._pinned.texts(part), strict=True)
+        return {path: lines[path] for path in files}
+
+    def _text(self, path: str) -> str:
+        text = self._texts.get(path)
+        return self._pinned.text(path) if text is None else text
 
     def _read(self, path: str) -> CodeAndImports:
-        text = self._pinned.text(path)
-        if time.monotonic() > self._deadline:
+        if time.thread_time() > self._deadline - _READ_S + _PARSE_S:
             self._unread += 1
-            return CodeAndImports(text, ())
-        return read_code(path, text, self._imports)
+            return CodeAndImports(self._text(path), ())
+        return read_code(path, self._text(path), self._imports)
+
+    def _is_late(self) -> bool:
+        """Whether so much time went into this answer that it ends with what it has."""
+        return time.thread_time() > self._deadline
 
     def _around(self, path: str, line: int) -> Evidence | None:
         """The innermost declaration that holds a line."""
@@ -226,7 +272,9 @@ class NeighboursByName:
         unit = names.unit_at(path, line)
         if unit is None:
             return None
-        item = unit_evidence(view, unit)
+        if unit not in self._units:
+            self._units[unit] = unit_evidence(view, unit)
+        item = self._units[unit]
         inside = [each for each in names.nested_in(unit) if each.start_line <= line <= each.end_line]
         if inside:
             item = min(inside, key=lambda each: each.end_line - each.start_line).narrowed(item)
@@ -260,8 +308,10 @@ class NeighboursByName:
         if request.depth > 1:
             self._notes.append("one step, as names are not resolved")
         if self._unread:
+            self._notes.append(f"{self._unread} files not parsed in time: comments may count")
+        if self._left_out:
             self._notes.append(
-                f"{self._unread} files not parsed in time: comments may count, imports may miss"
+                f"{self._left_out} further files with the name were not looked through: it is in very many"
             )
         listed = tuple(symbols.values())
         shown = {0, *(each.id for each in listed[: request.k])}
@@ -270,7 +320,7 @@ class NeighboursByName:
             edges=tuple(edge for edge in edges.values() if {edge.source, edge.to} <= shown),
             snapshot=self._pinned.ref,
             total=len(listed),
-            truncated=len(listed) > request.k,
+            truncated=len(listed) > request.k or self._left_out > 0,
             seconds=0.0,
             asked=start.qualified,
             note="; ".join(self._notes),

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from codenib.core.answers import LineMatch
-from codenib.core.text.masking import mask_secrets
+from codenib.core.text.masking import mask_private_keys, mask_tokens
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.matching.matcher import Deadline, MatchedLine
 from codenib.views.trigram.matching.workers import WORKERS, PatternStopped
@@ -84,7 +84,7 @@ class _Tally:
     def add(self, path: str, text: str, lines: Sequence[MatchedLine], count: int) -> None:
         """The first lines of a file that match, and how many do."""
         number, counted = 1, 0
-        masked = mask_secrets(text) if lines else text  # of the same length, so places stay
+        masked = mask_private_keys(text) if lines else text  # of the same length, so places stay
         for line in lines[: self.wanted]:
             number += text.count("\n", counted, line.start)
             counted = line.start
@@ -150,16 +150,30 @@ def _batches(candidates: Sequence[CandidateFile]) -> Iterator[list[tuple[str, st
 
 def _match(path: str, text: str, number: int, line: MatchedLine, context: int) -> LineMatch:
     column, end_column = line.spans[0]
+    first, last = _window(text, line, context)
+    shown = mask_tokens(text[first:last])
+    start, end = line.start - first, line.end - first
     return LineMatch(
         path=path,
         line=number,
         column=column,
         end_column=end_column,
-        text=text[line.start : line.end],
+        text=shown[start:end],
         spans=line.spans,
-        before=_lines_before(text, line.start, context),
-        after=_lines_after(text, line.end, context),
+        before=_lines_before(shown, start, context),
+        after=_lines_after(shown, end, context),
     )
+
+
+def _window(text: str, line: MatchedLine, context: int) -> tuple[int, int]:
+    """Where the lines around a line begin and end: one more before it, which may tell what is secret."""
+    first, last = line.start, line.end
+    for _ in range(context + 1):
+        first = text.rfind("\n", 0, max(first - 1, 0)) + 1
+    for _ in range(context):
+        newline = text.find("\n", last + 1)
+        last = newline if newline >= 0 else len(text)
+    return first, last + 1  # with the break that ends the last line
 
 
 def _lines_before(text: str, start: int, count: int) -> tuple[str, ...]:
