@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
+from codenib.core.text.fence import fence_of
 from codenib.runtime.views import CandidateBlock
 
 #: How many code blocks eager and compact deliver, as in the paper.
@@ -46,16 +46,6 @@ def candidate_text(blocks: Sequence[CandidateBlock]) -> str:
         item = block.item
         name = f" {item.symbol}" if item.symbol else ""
         head = f"## {number}. {item.path}:{item.start_line}-{item.end_line}{name}"
-        fence = _fence(block.text)
+        fence = fence_of(block.text)
         parts.append(f"{head}\n{fence}{item.language}\n{block.text}\n{fence}")
     return "\n\n".join(parts)
-
-
-def _fence(text: str) -> str:
-    """A fence that no line of the text can close: source must not pass for words of ours.
-
-    >>> _fence("x = 1"), _fence("a ```` b")
-    ('```', '`````')
-    """
-    longest = max(map(len, re.findall(r"`+", text)), default=0)
-    return "`" * max(3, longest + 1)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from codenib.core.answers import Evidence
 from codenib.core.context import Block, Form, Related
+from codenib.core.text.fence import fence_of
 from codenib.serving.context.tokens import count
 
 
@@ -130,18 +131,21 @@ def _adjoin(above: Rendition, below: Rendition) -> bool:
 
 
 def block_text(group: Sequence[Rendition]) -> str:
-    """The place, the line that opens the scope, and the lines of neighbouring units."""
+    """The place, and fenced the line that opens the scope and the lines of neighbouring units."""
     first, last = group[0].candidate, group[-1].candidate
     also = [place for each in group for place in each.candidate.also]
     head = f"{first.item.path}:{first.item.start_line}-{last.item.end_line}"
-    lines = [f"{head}  also at {', '.join(also)}" if also else head]
+    lines = []
     if first.scope:
         lines.append(first.scope)
     for above, each in zip([None, *group], group, strict=False):
         if above is not None:
             lines += [""] * (each.candidate.item.start_line - above.numbers[-1] - 1)
         lines.append(each.text)
-    return "".join(f"{line}\n" for line in lines)
+    source = "\n".join(lines)
+    fence = fence_of(source)
+    elsewhere = f"  also at {', '.join(also)}" if also else ""
+    return f"{head}{elsewhere}\n{fence}\n{source}\n{fence}\n"
 
 
 def _listing(entries: Sequence[Rendition]) -> str:
