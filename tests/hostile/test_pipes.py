@@ -1,4 +1,4 @@
-"""A pipe where git or the product expects a file is an error that names it: nobody waits for its writer."""
+"""What git would never be done with is an error that names it: a pipe, or a rule that explodes."""
 
 from __future__ import annotations
 
@@ -81,3 +81,15 @@ def test_git_does_not_wait_for_a_pipe_that_only_git_knows_of(
     os.mkfifo(pipe)
     with pytest.raises(codenib.CodenibError, match="git waits for it"):
         codenib.open(repo.path).regex("mooring")
+
+
+@pytest.mark.parametrize("name", [".gitignore", ".git/info/exclude", ".codenibignore"])
+def test_a_rule_that_git_is_never_done_with_is_refused_by_name(
+    git_repo: Callable[..., GitRepo], name: str
+) -> None:
+    repo = git_repo("rules")
+    repo.write(f"{'aaaa/' * 30}a.rb", "def mooring\nend\n")
+    repo.write(name, "a*/**/" * 40 + "b\n")
+    with pytest.raises(codenib.InputError, match=f"{name}:1 has a rule with so many") as caught:
+        codenib.open(repo.path).regex("mooring")
+    assert name in caught.value.hint

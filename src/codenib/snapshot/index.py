@@ -12,7 +12,7 @@ from pathlib import Path
 from codenib.core.errors import InputError, ProviderError
 from codenib.snapshot import git
 from codenib.snapshot.listing import Listing, WorktreeStatus, parse_index, parse_status
-from codenib.snapshot.repository import Repository, refuse_pipes
+from codenib.snapshot.repository import Repository, refuse_endless_rules
 
 _STATUS = (
     "status",
@@ -70,7 +70,7 @@ def _compare(repo: Repository, index: Path) -> tuple[Listing, dict[str, str], Wo
 
 def _explain_stall(repo: Repository) -> None:
     """Raise where git would never end: it waits for a pipe, or HEAD names more files than a disk holds."""
-    refuse_pipes(repo.root)
+    refuse_endless_rules(repo.root)
     tree = ["ls-tree", "-r", "-z", "--full-tree", "HEAD"]
     with suppress(ProviderError):  # an unborn branch
         git.list_files([*repo.git_args(), *tree])

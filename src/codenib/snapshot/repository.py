@@ -12,6 +12,7 @@ from typing import Literal
 
 from codenib.core.errors import InputError
 from codenib.snapshot import git
+from codenib.snapshot.ignore import refuse_exploding_rules
 
 Kind = Literal["git", "bare", "folder"]
 
@@ -95,6 +96,7 @@ _OPENED = (
     *("info/exclude", "info/attributes", "info/grafts", "objects/info/alternates"),
 )
 _RULES = (".gitignore", ".gitattributes", ".gitmodules")
+_MOST_RULES = 1 << 20  # bytes of such a file that are looked at
 
 
 def _refuse_pipes_of_git(place: Path) -> None:
@@ -123,12 +125,24 @@ def _named_in(file: Path, before: bytes = b"") -> str:
     return "" if b"\0" in named or b"\n" in named else os.fsdecode(named)
 
 
-def refuse_pipes(root: Path) -> None:
-    """Raise when a file with rules for git is a pipe or a device, for which git waits for ever."""
+def refuse_endless_rules(root: Path) -> None:
+    """Raise when git would never be done with a file of rules: it is a pipe, or a rule of it explodes."""
+    for path in (root / ".git" / "info" / "exclude", root / ".git" / "info" / "attributes"):
+        _refuse_exploding_rule(path)
     for folder, _, names in os.walk(root):
         for name in _RULES:
             if name in names:
                 _refuse_pipe(Path(folder, name))
+                _refuse_exploding_rule(Path(folder, name))
+
+
+def _refuse_exploding_rule(path: Path) -> None:
+    try:
+        with path.open("rb") as file:
+            rules = file.read(_MOST_RULES)
+    except OSError:
+        return  # none, or not for us: git says more
+    refuse_exploding_rules(rules, str(path))
 
 
 def _refuse_pipe(path: Path) -> None:

@@ -18,7 +18,7 @@ from codenib.snapshot.listing import (
     parse_paths,
     parse_tree,
 )
-from codenib.snapshot.repository import Repository, refuse_pipes
+from codenib.snapshot.repository import Repository, refuse_endless_rules
 from codenib.snapshot.store import LocalBlobs
 
 _STATS = "stats.msgpack"
@@ -76,7 +76,7 @@ def take_folder(repo: Repository, state_dir: Path, store: LocalBlobs) -> SourceS
 
 def _untracked(repo: Repository, at: Sequence[str]) -> bytes:
     args = [*at, "ls-files", "--others", "--exclude-standard", "-z"]
-    return git.checked(git.finish(git.start(args), on_stall=lambda: refuse_pipes(repo.root)), args)
+    return git.checked(git.finish(git.start(args), on_stall=lambda: refuse_endless_rules(repo.root)), args)
 
 
 def _resolve(repo: Repository, rev: str) -> str:

@@ -18,7 +18,7 @@ from codenib.navigation.engines.sandbox import (
     sandbox_profile,
 )
 
-RULES = {"read": ["/work/repo"], "write": ['/tmp/a "b"'], "execute": ["/usr"], "devices": ["/dev/null"]}
+RULES = {"read": ["/home/ana/repo"], "write": ['/tmp/a "b"'], "execute": ["/usr"], "devices": ["/dev/null"]}
 
 
 def test_a_home_folder_is_never_opened_as_a_whole(tmp_path: Path) -> None:
@@ -32,7 +32,7 @@ def test_bubblewrap_binds_for_writing_only_what_may_be_written() -> None:
     arguments = bubblewrap_arguments(RULES)
     assert "--unshare-all" in arguments and "--die-with-parent" in arguments
     assert arguments[arguments.index("/usr") - 1] == "--ro-bind-try"
-    assert arguments[arguments.index("/work/repo") - 1] == "--ro-bind-try"
+    assert arguments[arguments.index("/home/ana/repo") - 1] == "--ro-bind-try"
     assert arguments[arguments.index('/tmp/a "b"') - 1] == "--bind-try"
 
 
@@ -40,9 +40,11 @@ def test_the_profile_of_macos_denies_what_it_does_not_list() -> None:
     lines = sandbox_profile(RULES).splitlines()
     assert lines[:2] == ["(version 1)", "(deny default)"] and lines[-1] == "(deny network*)"
     [written] = [line for line in lines if line.startswith("(allow file-write*")]
-    assert '(subpath "/tmp/a \\"b\\"")' in written and "/work/repo" not in written and "/usr" not in written
+    assert (
+        '(subpath "/tmp/a \\"b\\"")' in written and "/home/ana/repo" not in written and "/usr" not in written
+    )
     [started] = [line for line in lines if line.startswith("(allow process-exec")]
-    assert '(subpath "/usr")' in started and "/work/repo" not in started and "/tmp/a" not in started
+    assert '(subpath "/usr")' in started and "/home/ana/repo" not in started and "/tmp/a" not in started
 
 
 def test_a_required_sandbox_that_is_not_there_is_an_error() -> None:
