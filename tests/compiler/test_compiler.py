@@ -100,7 +100,7 @@ def test_what_is_not_published_is_not_seen(harbour: GitRepo, compiler_of: Compil
     compiler = compiler_of(harbour.path)
     old = compiler.ensure(compiler.take(), TEXT_VIEWS, head=True).manifest
     (abandon_artifact(compiler.store) / "view.json").write_bytes(b"{}")  # as a killed writer leaves it
-    (compiler.store.folder / "manifests" / ".x.json.1-1.tmp").write_bytes(b"{")
+    (compiler.store.folder / "manifests" / ".x.json.4194305-1.tmp").write_bytes(b"{")
     with codenib.open(harbour.path) as workspace:
         assert workspace.search("dock", refresh="never").snapshot.id == old.snapshot
         harbour.write("pier.py", "def mooring(): ...\n")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -20,6 +21,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="needs Linux: se
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Place:
+    monkeypatch.setattr(tempfile, "tempdir", tempfile.tempdir)  # a place sets it, and it is given back
     return Place(tmp_path, monkeypatch.setenv)
 
 

@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import weakref
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
@@ -61,9 +61,19 @@ class Database:
                 return work(self._connection)
             except sqlite3.Error as error:
                 if not is_damage(error):
-                    raise
+                    return self._read_despite(error, work)
             self._make_anew()
             return work(self._connection)
+
+    def _read_despite(self, error: sqlite3.Error, work: Callable[[sqlite3.Connection], ValueT]) -> ValueT:
+        """What `work` gives where it only reads and the disk takes nothing any more; else the error."""
+        if not isinstance(error, sqlite3.OperationalError) or not _cannot_write(error):
+            raise error
+        try:
+            with closing(self._connect_for_reading()) as connection:
+                return work(connection)
+        except sqlite3.Error:
+            raise error from None
 
     def write(self, work: Callable[[sqlite3.Connection], ValueT]) -> ValueT:
         """As `run`, in a transaction of its own."""

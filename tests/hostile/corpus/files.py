@@ -182,8 +182,8 @@ def _deep(place: Place, repo: GitRepo) -> None:
 def _lfs(_: Place, repo: GitRepo) -> None:
     pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:" + "4" * 64 + "\nsize 99999999999\n"
     attributes = "*.rb filter=lfs diff=lfs merge=lfs -text\n"
-    repo.git("config", "filter.lfs.process", "false")
     repo.commit({"big.rb": pointer, "lib/.gitattributes": attributes})
+    repo.git("config", "filter.lfs.process", "false")
 
 
 def file_cases() -> Iterator[Case]:

@@ -95,7 +95,7 @@ _STOPS: dict[str, tuple[dict[str, str], str]] = {
     "include of a device": ({"include.path": "/dev/zero"}, "not a regular file"),
     "include of a pipe": ({"include.path": "{own}/pipe"}, "not a regular file"),
     "include of a pipe by condition": ({"includeIf.gitdir:/.path": "{own}/pipe"}, "not a regular file"),
-    "ignore file that is a pipe": ({"core.excludesFile": "{own}/pipe"}, "not a regular file"),
+    "ignore file that is a pipe": ({"core.excludesFile": "{own}/pipe"}, "wait"),
     "ignore file that is a device": ({"core.excludesFile": "/dev/zero"}, "not a regular file"),
     "attributes that are a pipe": ({"core.attributesFile": "{own}/pipe"}, "not a regular file"),
 }

@@ -104,6 +104,13 @@ def test_neighbours_are_those_of_the_graph_and_new_uses_by_name(edited: Workspac
     }
 
 
+def test_a_second_question_has_the_same_graph(edited: Workspace) -> None:
+    first = edited.neighbours("load_cart", "dependents")  # publishes the text views of the files as they are
+    again = edited.neighbours("load_cart", "dependents")
+    assert (again.symbols, again.behind) == (first.symbols, first.behind)
+    assert edited.definition("shop/cart.py:2:18").provider == "static"
+
+
 def test_a_chain_is_that_of_the_last_graph(edited: Workspace) -> None:
     chain = edited.navigator.path("page", "load_cart")
     assert [each.name for each in chain.symbols] == ["page", "load_cart"]

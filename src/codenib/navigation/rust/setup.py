@@ -119,6 +119,8 @@ def _danger(path: Path) -> str:
     """Why a file may choose a program; empty when it does not."""
     if path.name in _SERVER_SETTINGS:
         return "holds settings of rust-analyzer"
+    if path.exists() and not path.is_file():
+        return "is no regular file, and whoever reads it would wait"
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError):

@@ -228,7 +228,7 @@ class SnapshotPool:
     def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
         """See `Snapshots.pin_last`."""
         record = self._records_of_head().get(kind)
-        manifest = self._store.manifest(record.snapshot) if record is not None and record.artifact else None
+        manifest = self._store.manifest(record.snapshot) if record is not None else None
         if manifest is None:
             return None
         with suppress(StateError):  # failed, or swept meanwhile
