@@ -159,7 +159,7 @@ _CLANGD: Rows = {
     "settings of an index file": {".clangd": "Index:\n  External:\n    File: {victim}/secret.txt\n    MountPoint: {victim}\n  Background: Build\n"},
     "tidy": {".clang-tidy": "Checks: '*'\nInheritParentConfig: true\nCheckOptions: {x: '{victim}'}\nExtraArgs: ['-fplugin={victim}/plugin.so']\n", ".clang-format": "BasedOnStyle: file:{victim}/secret.txt\n"},
     "settings of rubbish": {".clangd": "\udcff[[[[{", ".clang-tidy": "[" * 20_000},
-    "include of a secret": {"evil.c": f'#include "{{victim}}/secret.h"\n#include "../victim/secret.h"\n#include <{{victim}}/secret.txt>\nint e(void) {{ return {SECRET_NAME}() != 0; }}\n'},
+    "include of a secret": {"evil.c": f'#include "{{victim}}/secret.h"\n#include "../victim/secret.h"\n#include <{{victim}}/secret.txt>\n#define JOIN(a, b) a##b\nint e(void) {{ return JOIN({SECRET_NAME[:6]}, {SECRET_NAME[6:]})() != 0; }}\n'},
     "include of devices": {"dev.c": '#include "/dev/zero"\n#include "/dev/stdin"\n#include "/proc/self/environ"\n#include_next "/dev/tty"\n#embed "/dev/urandom"\n'},
     "include of itself": {"self.c": '#include "self.c"\n#include __FILE__\n', "self.h": '#include "self.h"\n#include "self2.h"\n', "self2.h": '#include "self.h"\n'},
     "includes that explode": {f"inc{n}.h": f'#include "inc{n + 1}.h"\n#include "inc{n + 1}.h"\n' for n in range(24)} | {"inc24.h": "int x;\n", "bomb.c": '#include "inc0.h"\n'},
