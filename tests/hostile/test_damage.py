@@ -12,34 +12,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from tests.faults.questions import MAIN, SESSION, VIEWS
 from tests.gitrepo import GitRepo
 
 import codenib
 from codenib.core.errors import CodenibError
 from codenib.core.updates import Outcome
-from codenib.core.views import Status, ViewKind
+from codenib.core.views import Status
 from codenib.manifest.home import home
 from codenib.serving.workspace import Workspace
-
-_VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE, ViewKind.HISTORY, ViewKind.GRAPH)
-_SESSION = """
-class Session
-  def save(path)
-    path
-  end
-end
-
-def load_session(path)
-  Session.new.save(path)
-end
-"""
-_MAIN = """
-require_relative "session"
-
-def main
-  load_session("state")
-end
-"""  # Ruby: its facts come from syntax alone, so that no engine is started here
 
 
 def _flip(data: bytes, choice: random.Random) -> bytes:
@@ -91,9 +72,9 @@ class Store:
 
     def __init__(self, repo: GitRepo) -> None:
         self.repo = repo
-        repo.commit({"src/session.rb": _SESSION}, "sessions are saved")
-        repo.commit({"src/main.rb": _MAIN}, "a program")
-        repo.write("src/main.rb", f"{_MAIN}\n\nmain  # saves a session\n")
+        repo.commit({"src/session.rb": SESSION}, "sessions are saved")
+        repo.commit({"src/main.rb": MAIN}, "a program")
+        repo.write("src/main.rb", f"{MAIN}\n\nmain  # saves a session\n")
         self.index()
         self.index()  # what is written only when there is something already
         self.expected = [self.ask(question) for question in QUESTIONS]
@@ -104,7 +85,7 @@ class Store:
 
     def index(self) -> Outcome:
         with codenib.open(self.repo.path) as workspace:
-            return workspace.index(_VIEWS)
+            return workspace.index(VIEWS)
 
     def files(self) -> dict[str, Path]:
         """Every file with content, by a name that stays when the store is made again."""
