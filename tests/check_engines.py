@@ -91,6 +91,7 @@ def _mirror(engine: Path, copy: Path) -> None:
     copy_with_lock(engine, copy)
     for name, contents in tests.items():
         if not (copy / name).is_file() or (copy / name).read_bytes() != contents:
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)  # a room's modules may all be for tests
             (copy / name).write_bytes(contents)
 
 
