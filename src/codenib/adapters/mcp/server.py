@@ -46,15 +46,12 @@ _CALL_S = 120.0
 _STEP_S = 0.1
 _TELL_S = 0.5
 _ERROR_TOKENS = 2000
-#: Calls of each lane that run at once, and that may wait for that. Two threads are as many as make progress
-#: beside the event loop; a scan waits for a process beside us and may take ten seconds, so few may queue.
-#: A lane of its own keeps `read` from waiting for fifty searches. Together they are the workspaces.
-_LANES: dict[Lane, tuple[int, int]] = {
-    "files": (1, 256),
-    "names": (1, 256),
-    "views": (2, 256),
-    "scan": (2, 16),
-}
+#: Calls of each lane that run at once, and that may wait for that: a few threads are as many as make progress
+#: beside the event loop. All calls but scans share a lane, so that all clients of a busy server wait as long:
+#: with a lane for each kind, `read` took 50 ms while the same clients' searches took five seconds. A scan
+#: waits for a process beside us and may take ten seconds, so few may queue, and no other call behind them.
+#: Together they are the workspaces.
+_LANES: dict[Lane, tuple[int, int]] = {"calls": (4, 256), "scans": (2, 16)}
 
 
 def build_server(

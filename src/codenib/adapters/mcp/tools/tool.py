@@ -12,8 +12,8 @@ from codenib.adapters.mcp.tools.replies import ToolReply
 from codenib.core.views import ViewKind
 from codenib.serving.workspace import Workspace
 
-#: What a call uses, and so with whom it takes turns: files alone, the views, what resolves names, a scan.
-Lane = Literal["files", "views", "names", "scan"]
+#: With whom a call takes turns: those that search by a pattern of the client, or all others.
+Lane = Literal["calls", "scans"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +48,7 @@ class McpTool:
 
     def lane(self, arguments: Mapping[str, Any]) -> Lane:
         """With which other calls a call takes turns."""
-        if self.scans(arguments):
-            return "scan"
-        return "names" if self.navigates else "views" if self.waits else "files"
+        return "scans" if self.scans(arguments) else "calls"
 
     @property
     def schema(self) -> dict[str, Any]:
