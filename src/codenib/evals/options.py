@@ -33,6 +33,7 @@ class StudyOptions:
     limit: int | None
     per_repo: int | None
     seed: int
+    partial: bool
     json_output: bool
 
     @property
@@ -55,7 +56,13 @@ class StudyOptions:
 
     def finish(self, run: StudyRun, summary: Mapping[str, object], report: Report, shown: str) -> None:
         """Write the summary and the report; print the one or where the other is."""
-        whole = {"study": run.header["study"], "simulated": bool(report.warning), **summary}
+        report.missing = run.missing
+        whole = {
+            "study": run.header["study"],
+            "missing": run.missing,
+            "simulated": bool(report.warning),
+            **summary,
+        }
         if report.warning:
             whole["warning"] = report.warning
         report.certainty.append(
@@ -65,8 +72,9 @@ class StudyOptions:
         if self.json_output:
             click.echo(json.dumps(whole, ensure_ascii=False))
             return
-        if report.warning:
-            click.echo(report.warning)
+        for line in (report.missing_line, report.warning):
+            if line:
+                click.echo(line)
         click.echo(f"{shown}\n\n{run.folder / 'report.md'}")
 
 
@@ -80,6 +88,9 @@ def study_options(*, rows: bool = True) -> Callable[[Callable[..., None]], Calla
         click.option("--limit", type=click.IntRange(1), help="At most so many rows."),
         click.option("--per-repo", type=click.IntRange(1), help="At most so many rows of a repository."),
         click.option("--seed", default=1, show_default=True, help="Of samples and bootstrap draws."),
+        click.option(
+            "--partial", is_flag=True, help="Measure although engines are missing; the report says so."
+        ),
         as_json,
     ]
     if rows:

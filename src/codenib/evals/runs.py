@@ -11,22 +11,29 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from codenib.core.errors import InputError
 from codenib.evals.environment import environment
+from codenib.manifest.home import tools_folder
 
 Record = dict[str, Any]
 FORMAT = 1
 
 
 class StudyRun:
-    """The folder of one study. `settings` is everything that decides what is measured."""
+    """The folder of one study. `settings` is everything that decides what is measured.
 
-    def __init__(self, folder: Path, study: str, settings: Mapping[str, object]) -> None:
+    `missing` is what the study goes on without; the first line of its report names it.
+    """
+
+    def __init__(
+        self, folder: Path, study: str, settings: Mapping[str, object], missing: Iterable[str] = ()
+    ) -> None:
         self.folder = folder
+        self.missing = list(missing)
         folder.mkdir(parents=True, exist_ok=True)
         self.header = self._pin(study, json.loads(json.dumps(settings)))
         self._file = folder / "records.jsonl"
@@ -74,7 +81,11 @@ class StudyRun:
         self.write("report.md", report)
 
     def use_state(self, home: Path | None) -> None:
-        """Build views in the run's own state, so that a run starts cold and touches nobody's home."""
+        """Build views in the run's own state, so that a run starts cold and touches nobody's home.
+
+        Engines stay those of the user: by default they are installed in the home that is left here.
+        """
+        os.environ.setdefault("CODENIB_TOOLBOX", str(tools_folder()))
         os.environ["CODENIB_HOME"] = str((home or self.folder / "state").absolute())
 
     def _pin(self, study: str, settings: Record) -> Record:

@@ -1,13 +1,18 @@
-"""Series in, panels in one style out, as PNG and SVG. The one module that imports matplotlib, and late."""
+"""Series in, panels in one style out, as PNG and SVG. The one module that imports matplotlib, and late.
+
+Figures are optional: a function that draws is marked `optional_figure` and does nothing without matplotlib,
+so it computes nothing that a report needs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import wraps
+from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ParamSpec
 
-from codenib.core.errors import ProviderError, extra_hint
 from codenib.evals.metrics.bootstrap import Estimate
 from codenib.evals.metrics.frontier import frontier
 
@@ -15,6 +20,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+_Given = ParamSpec("_Given")
 # Okabe and Ito's colours, which people who see fewer colours can tell apart.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#6B6B6B", "#000000")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
@@ -57,13 +63,27 @@ class Canvas:
         self.figure.legend(handles, names, loc="outside lower center", ncols=min(columns, len(names)))
 
 
+def can_draw() -> bool:
+    """Whether matplotlib is installed."""
+    return find_spec("matplotlib") is not None
+
+
+def optional_figure(draw: Callable[_Given, None]) -> Callable[_Given, None]:
+    """Mark a function that only draws: it is left out where there is no matplotlib."""
+
+    @wraps(draw)
+    def draw_if_possible(*args: _Given.args, **kwargs: _Given.kwargs) -> None:
+        if can_draw():
+            draw(*args, **kwargs)
+
+    return draw_if_possible
+
+
 def canvas(panels: int = 1, *, width: float = 3.6, height: float = 2.9, share_y: bool = False) -> Canvas:
     """Empty panels side by side."""
-    try:
-        from matplotlib import rcParams
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise ProviderError("figures need matplotlib", hint=extra_hint("evals")) from error
+    from matplotlib import rcParams
+    from matplotlib.figure import Figure
+
     rcParams.update(_STYLE)  # type: ignore[arg-type]
     figure = Figure(figsize=(width * panels, height), layout="constrained")
     axes = figure.subplots(1, panels, squeeze=False, sharey=share_y)
@@ -205,20 +225,19 @@ def banded_lines(
     axes.minorticks_off()
 
 
-def fitted_points(axes: Any, series: Mapping[str, Sequence[tuple[float, float]]]) -> dict[str, float]:
-    """Points with a straight least-squares line through each series; the slopes."""
-    import numpy as np
-
-    slopes = {}
+def fitted_points(
+    axes: Any,
+    series: Mapping[str, Sequence[tuple[float, float]]],
+    fits: Mapping[str, tuple[float, float]],
+) -> None:
+    """Points with a straight line (slope and value at zero) through each series that has one."""
     for number, (name, points) in enumerate(series.items()):
-        x, y = (np.asarray(each, float) for each in zip(*points, strict=True))
+        x, y = zip(*points, strict=True)
         axes.plot(x, y, MARKERS[number % 8], color=COLOURS[number % 8], markersize=4.5, label=name, alpha=0.8)
-        if len(set(x.tolist())) > 1:
-            slope, start = np.polyfit(x, y, 1)
-            ends = np.array([x.min(), x.max()])
-            axes.plot(ends, start + slope * ends, color=COLOURS[number % 8], linewidth=1)
-            slopes[name] = float(slope)
-    return slopes
+        if name in fits:
+            slope, start = fits[name]
+            ends = (min(x), max(x))
+            axes.plot(ends, [start + slope * each for each in ends], color=COLOURS[number % 8], linewidth=1)
 
 
 def lines(axes: Any, series: Mapping[str, Sequence[tuple[float, float]]]) -> None:

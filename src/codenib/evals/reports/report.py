@@ -20,6 +20,12 @@ class Report:
     certainty: list[str] = field(default_factory=list)
     left_out: list[str] = field(default_factory=list)
     warning: str = ""
+    missing: list[str] = field(default_factory=list)
+
+    @property
+    def missing_line(self) -> str:
+        """What the study went on without, on one line; "" when nothing was missing."""
+        return f"Missing: {'; '.join(self.missing)}." if self.missing else ""
 
     def heading(self, text: str) -> None:
         self.results.append(f"### {text}")
@@ -37,8 +43,9 @@ class Report:
         self.results.append(f"*{caption}* ([SVG](figures/{name}.svg))")
 
     def markdown(self, header: Record, command: str) -> str:
-        """The whole page."""
-        parts = [f"# {self.title}"]
+        """The whole page. What was missing is its first line: a reader of the numbers must meet it first."""
+        parts = [f"> **{self.missing_line}**"] if self.missing else []
+        parts.append(f"# {self.title}")
         if self.warning:
             parts.append(f"> **{self.warning}**")
         parts += [

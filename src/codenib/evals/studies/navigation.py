@@ -23,7 +23,8 @@ from codenib.evals.data.clones import check_out
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import navigation_match, normalized
 from codenib.evals.options import StudyOptions, study_options
-from codenib.evals.reports.drawing import canvas, cumulative, pairs, plain_ticks
+from codenib.evals.preparation import prepare
+from codenib.evals.reports.drawing import canvas, cumulative, optional_figure, pairs, plain_ticks
 from codenib.evals.reports.report import Report, seconds, table
 from codenib.evals.runs import Record, StudyRun
 from codenib.manifest.store import Store
@@ -51,7 +52,9 @@ def command(common: StudyOptions, positions: int) -> None:
         limit=common.limit,
         per_repo=common.per_repo or 1,
     )
-    run = StudyRun(common.out, "navigation", common.settings(rows=digest_of(rows), positions=positions))
+    prepared = prepare(common, rows, graph=True, live=True)
+    settings = common.settings(rows=digest_of(rows), positions=positions, engines=prepared.engines)
+    run = StudyRun(common.out, "navigation", settings, prepared.missing)
     run.use_state(common.home)
     for done, row in enumerate(rows, 1):
         if f"{row.id}|snapshot" not in run:
@@ -216,6 +219,8 @@ def _report(
         "stand for every place in an editor.",
     )
     failures = [each for each in run.records("snapshot") if "error" in each]
+    if failures:
+        run.missing.append(f"{len(failures)} of {len(rows)} snapshots could not be measured")
     errors = Counter(each["error"] for each in run.records("request") if "error" in each)
     report.left_out += [f"{each['row']}: {each['error']}" for each in failures]
     report.left_out += [f"{count} requests: {error}" for error, count in errors.items()]
@@ -310,6 +315,7 @@ def _both_ways(record: Record) -> list[tuple[set[tuple[str, int]], set[tuple[str
     return [(ours, theirs), (theirs, ours)]
 
 
+@optional_figure
 def _figures(report: Report, requests: Sequence[Record], figures: Path) -> None:
     timed = [each for each in requests if "static_ms" in each]
     if not timed:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 
@@ -24,7 +24,8 @@ from codenib.evals.peers.peer import Peer, folder_mb
 from codenib.evals.peers.ripgrep import Ripgrep
 from codenib.evals.peers.semble import Semble
 from codenib.evals.peers.zoekt import ZoektPeer
-from codenib.evals.reports.drawing import canvas, operating_points
+from codenib.evals.preparation import prepare
+from codenib.evals.reports.drawing import canvas, operating_points, optional_figure
 from codenib.evals.reports.report import Report, table
 from codenib.evals.runs import Record, StudyRun
 from codenib.serving.context.tokens import count
@@ -62,7 +63,11 @@ def command(common: StudyOptions, names: tuple[str, ...]) -> None:
     lacking = {peer.name: why for peer in chosen if (why := peer.missing())}
     running = [peer for peer in chosen if peer.name not in lacking]
     settings = common.settings(rows=digest_of(rows), peers=[peer.name for peer in running])
-    run = StudyRun(common.out, "peers", settings)
+    missing = [
+        *(f"{name}: {why}" for name, why in lacking.items()),
+        *prepare(common, rows, figures=len(running) > 1).missing,
+    ]
+    run = StudyRun(common.out, "peers", settings, missing)
     for done, row in enumerate(rows, 1):
         if any(_key(row, peer) not in run for peer in running):
             _row(common, run, row, running)
@@ -195,20 +200,24 @@ def _report(
         _HEADS, [[name, *each] for name, each in cells.items()], "Averages of recall, medians of costs."
     )
     if len(order) > 1:
-        drawn = canvas(1, width=5.4, height=3.4)
-        points = {
-            name: (1000 * median(e["query_s"] for e in found), mean(e["file_recall"] for e in found))
-            for name in order
-            if (found := groups[name])
-        }
-        operating_points(drawn.panels[0], points, {name: at for at, name in enumerate(order)})
-        drawn.panels[0].set_xlabel("median query, process start included (ms)")
-        drawn.panels[0].set_ylabel("File Recall@10")
-        drawn.legend(columns=3)
-        drawn.save(figures, "peers")
-        report.figure("peers", "File recall against the time of a question.")
+        _draw(report, {name: groups[name] for name in order}, figures)
     report.certainty.append("Few rows: read differences as hints. Times are of one machine and one run.")
     return report, {"table": cells, "not_run": lacking, "errors": len(errors)}
+
+
+@optional_figure
+def _draw(report: Report, groups: Mapping[str, Sequence[Record]], figures: Path) -> None:
+    drawn = canvas(1, width=5.4, height=3.4)
+    points = {
+        name: (1000 * median(e["query_s"] for e in found), mean(e["file_recall"] for e in found))
+        for name, found in groups.items()
+    }
+    operating_points(drawn.panels[0], points, {name: at for at, name in enumerate(groups)})
+    drawn.panels[0].set_xlabel("median query, process start included (ms)")
+    drawn.panels[0].set_ylabel("File Recall@10")
+    drawn.legend(columns=3)
+    drawn.save(figures, "peers")
+    report.figure("peers", "File recall against the time of a question.")
 
 
 def _cells(found: Sequence[Record]) -> list[str | None]:

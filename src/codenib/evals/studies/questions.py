@@ -51,6 +51,8 @@ def command(common: StudyOptions, benchmark: Path, half: str, names: tuple[str, 
     run = StudyRun(common.out, "questions", settings)
     run.use_state(common.home)
     left_out = _measure(run, chosen, arms, common.clones, common.note)
+    if left_out:
+        run.missing.append(f"{len(left_out)} of {len(chosen)} repositories were left out")
     records = list(run.records("answer"))
     report = _report(records, left_out, half, common.seed)
     summary = {

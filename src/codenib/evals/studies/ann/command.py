@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import mean, median
 
@@ -17,7 +17,15 @@ from codenib.core.errors import InputError
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import amortised_after, neighbor_recall, recall
 from codenib.evals.options import StudyOptions, study_options
-from codenib.evals.reports.drawing import canvas, cumulative, fitted_points, lines, plain_ticks
+from codenib.evals.preparation import prepare
+from codenib.evals.reports.drawing import (
+    canvas,
+    cumulative,
+    fitted_points,
+    lines,
+    optional_figure,
+    plain_ticks,
+)
 from codenib.evals.reports.report import Report, seconds, size, table
 from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.ann.builds import DenseBench
@@ -29,6 +37,7 @@ K = 10
 WARM_UPS, REPEATS = 10, 100  # the paper's, per method and snapshot
 PROBES = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)  # shares of IVF's lists
 EF_SEARCH = (16, 32, 64, 128)
+_Points = Mapping[str, Sequence[tuple[float, float]]]  # of each series
 ENOUGH = 0.95  # mean Neighbor Recall that qualifies a configuration
 
 
@@ -44,7 +53,8 @@ def command(common: StudyOptions, embedders: tuple[str, ...]) -> None:
         read_rows(common.rows, LocalizeRow), repos=common.repos, limit=common.limit, per_repo=common.per_repo
     )
     specs = embedders or (DEFAULT_EMBEDDER,)
-    run = StudyRun(common.out, "ann", common.settings(rows=digest_of(rows), embedders=list(specs)))
+    settings = common.settings(rows=digest_of(rows), embedders=list(specs))
+    run = StudyRun(common.out, "ann", settings, prepare(common, rows).missing)
     run.use_state(common.home)
     lacking: list[str] = []
     for spec in specs:
@@ -196,10 +206,10 @@ def _scaling(
     report: Report, found: Sequence[Record], specs: Sequence[str], figures: Path
 ) -> dict[str, float]:
     report.heading("Build time against size")
-    drawn = canvas(3)
     slopes: dict[str, float] = {}
     rows = []
-    for axes, level in zip(drawn.panels, ("L0", "L2"), strict=False):
+    panels: dict[str, tuple[_Points, Mapping[str, tuple[float, float]]]] = {}
+    for level in ("L0", "L2"):
         series = {
             spec: [
                 (each["lines"] / 1000, each["levels"][level]["build_s"])
@@ -208,7 +218,9 @@ def _scaling(
             ]
             for spec in specs
         }
-        for spec, slope in fitted_points(axes, series).items():
+        fits = {spec: fit for spec, points in series.items() if (fit := _line(points))}
+        panels[level] = (series, fits)
+        for spec, (slope, _) in fits.items():
             slopes[f"{spec} {level}"] = round(slope, 5)
         for spec, points in series.items():
             documents = [e["levels"][level]["documents"] for e in found if e["embedder"] == spec]
@@ -219,23 +231,48 @@ def _scaling(
                     f"{median(documents):.0f}", slope_text,
                 ]
             )  # fmt: skip
+    head = ["embedder", "level", "median build", "longest", "median documents", "seconds per 1,000 lines"]
+    report.table(head, rows)
+    times = {
+        spec: sorted(e["query_ms"] for e in found if e["embedder"] == spec and "query_ms" in e)
+        for spec in specs
+    }
+    _draw_scaling(report, panels, times, figures)
+    return slopes
+
+
+def _line(points: Sequence[tuple[float, float]]) -> tuple[float, float] | None:
+    """Slope and value at zero of the least-squares line; None where all points have one size."""
+    x, y = (np.asarray(each, float) for each in zip(*points, strict=True))
+    if len(set(x.tolist())) < 2:
+        return None
+    slope, start = np.polyfit(x, y, 1)
+    return float(slope), float(start)
+
+
+@optional_figure
+def _draw_scaling(
+    report: Report,
+    panels: Mapping[str, tuple[_Points, Mapping[str, tuple[float, float]]]],
+    times: Mapping[str, Sequence[float]],
+    figures: Path,
+) -> None:
+    drawn = canvas(3)
+    for axes, (level, (series, fits)) in zip(drawn.panels, panels.items(), strict=False):
+        fitted_points(axes, series, fits)
         axes.set_title(f"{level} build", loc="left")
         axes.set_xlabel("thousand lines of code")
         axes.set_ylabel("seconds")
-    for spec in specs:
-        times = sorted(e["query_ms"] for e in found if e["embedder"] == spec and "query_ms" in e)
-        if times:
-            cumulative(drawn.panels[2], {spec: times})
+    for spec, values in times.items():
+        if values:
+            cumulative(drawn.panels[2], {spec: values})
     drawn.panels[2].set_title("whole dense query", loc="left")
     drawn.panels[2].set_xlabel("milliseconds")
     drawn.legend()
     drawn.save(figures, "build-scaling")
-    head = ["embedder", "level", "median build", "longest", "median documents", "seconds per 1,000 lines"]
-    report.table(head, rows)
     report.figure(
         "build-scaling", "(a, b) Build time of exact views against lines of code. (c) Query latency."
     )
-    return slopes
 
 
 def _sweep(report: Report, found: Sequence[Record], spec: str, figures: Path) -> list[list[object]]:
@@ -283,6 +320,12 @@ def _sweep(report: Report, found: Sequence[Record], spec: str, figures: Path) ->
             )
         else:
             report.say(f"No {family} configuration reaches {ENOUGH} on these snapshots.")
+    _draw_families(report, curves, figures)
+    return rows
+
+
+@optional_figure
+def _draw_families(report: Report, curves: _Points, figures: Path) -> None:
     drawn = canvas(1, width=4.6)
     lines(drawn.panels[0], curves)
     drawn.panels[0].axhline(ENOUGH, color="#6B6B6B", linewidth=0.8, linestyle="--")
@@ -293,4 +336,3 @@ def _sweep(report: Report, found: Sequence[Record], spec: str, figures: Path) ->
     drawn.legend()
     drawn.save(figures, "index-families")
     report.figure("index-families", "Neighbor Recall against search time; the dashed line is 0.95.")
-    return rows

@@ -15,6 +15,7 @@ from codenib.core.views import ViewKind
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import SourceBlock, answer_recall
 from codenib.evals.options import StudyOptions, study_options
+from codenib.evals.preparation import prepare
 from codenib.evals.reports.report import table
 from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.context.agent import SIMULATED, simulated_agent
@@ -62,7 +63,7 @@ def command(common: StudyOptions, models: tuple[str, ...], policies: tuple[str, 
         raise InputError("no row has target functions", hint="--rows with gold_blocks")
     names, arms = models or (SIMULATED,), policies or POLICIES
     settings = common.settings(rows=digest_of(rows), models=list(names), policies=list(arms), route=route)
-    run = StudyRun(common.out, "context", settings)
+    run = StudyRun(common.out, "context", settings, prepare(common, rows).missing)
     run.use_state(common.home)
     providers: dict[str, Provider] = {
         name: simulated_agent() if name == SIMULATED else open_model(name) for name in names

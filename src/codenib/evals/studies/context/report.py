@@ -9,7 +9,7 @@ from statistics import mean
 
 from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.metrics.bootstrap import Estimate, paired_difference, ratio_of_sums
-from codenib.evals.reports.drawing import COLOURS, canvas, forest
+from codenib.evals.reports.drawing import COLOURS, canvas, forest, optional_figure
 from codenib.evals.reports.report import Report, with_interval
 from codenib.evals.runs import Record
 from codenib.evals.studies.context.agent import SIMULATED
@@ -163,6 +163,7 @@ def _model(report: Report, summary: Record, trajectories: Trajectories, model: s
     _slices(report, records, model, seed)
 
 
+@optional_figure
 def _draw(report: Report, found: Mapping[str, PolicyEffect], label: str, model: str, figures: Path) -> None:
     drawn = canvas(2, width=4.2, height=1.1 + 0.36 * len(found))
     colours = COLOURS[: len(found)]

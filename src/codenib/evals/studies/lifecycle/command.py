@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from statistics import median
 
@@ -22,7 +22,8 @@ from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_ro
 from codenib.evals.metrics.bootstrap import Estimate, median_interval
 from codenib.evals.metrics.scoring import isolated_cost, resident_cost
 from codenib.evals.options import StudyOptions, study_options
-from codenib.evals.reports.drawing import banded_lines, canvas, forest, plain_ticks
+from codenib.evals.preparation import prepare
+from codenib.evals.reports.drawing import banded_lines, canvas, forest, optional_figure, plain_ticks
 from codenib.evals.reports.report import Report, seconds, size, table
 from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.navigation import anchors
@@ -46,7 +47,9 @@ def command(common: StudyOptions) -> None:
     assert common.rows is not None
     every = read_rows(common.rows, LocalizeRow)
     rows = chosen_rows(every, repos=common.repos, limit=common.limit, per_repo=common.per_repo or 1)
-    run = StudyRun(common.out, "lifecycle", common.settings(rows=digest_of(rows)))
+    prepared = prepare(common, rows, graph=True)
+    settings = common.settings(rows=digest_of(rows), engines=prepared.engines)
+    run = StudyRun(common.out, "lifecycle", settings, prepared.missing)
     for done, row in enumerate(rows, 1):
         if row.id not in run:
             queries = [each.query for each in every if each.cluster == row.cluster][:SESSIONS]
@@ -54,6 +57,10 @@ def command(common: StudyOptions) -> None:
             common.note(f"{done}/{len(rows)} snapshots; {row.cluster}")
     found = [each for each in run.records("snapshot") if "error" not in each]
     failed = [each for each in run.records("snapshot") if "error" in each]
+    if failed:
+        run.missing.append(f"{len(failed)} of {len(rows)} snapshots could not be measured")
+    if short := [each for each in found if each["requests"] < 2 * SESSIONS + PROBES]:
+        run.missing.append(f"{len(short)} traces are without their {PROBES} definitions: no resolved graph")
     report, summary = _report(found, failed, common.seed, common.out / "figures")
     shown = [[name, *cells] for name, cells in summary["stages"].items()]
     common.finish(run, summary, report, table(["stage", "median", "95% interval"], shown))
@@ -206,6 +213,27 @@ def _report(
         ["q", *projections],
         [[q, *(_between(values[at]) for values in projections.values())] for at, q in enumerate(SCALES)],
     )  # fmt: skip
+    _draw(report, stages, projections, figures)
+    report.certainty.append(
+        f"Medians with percentile intervals from 10,000 draws of the {len(found)} snapshots (seed {seed})."
+    )
+    return report, {
+        "snapshots": len(found),
+        "requests": requests,
+        "same_answers": len(found) - unequal,
+        "stages": {name: [seconds(each.value), f"{seconds(each.low)} – {seconds(each.high)}"]
+                   for name, each in stages.items()},
+        "projections": {name: [each.rounded() for each in values] for name, values in projections.items()},
+    }  # fmt: skip
+
+
+@optional_figure
+def _draw(
+    report: Report,
+    stages: Mapping[str, Estimate],
+    projections: Mapping[str, Sequence[Estimate]],
+    figures: Path,
+) -> None:
     drawn = canvas(2, width=4.6, height=3.0)
     forest(drawn.panels[0], stages, zero=None)
     drawn.panels[0].set_xscale("log")
@@ -223,17 +251,6 @@ def _report(
         "Medians over snapshots with 95% intervals. Open marks are projections from measured B, L and S; the "
         f"filled ones are at the trace's own scale, q = {SESSIONS}.",
     )
-    report.certainty.append(
-        f"Medians with percentile intervals from 10,000 draws of the {len(found)} snapshots (seed {seed})."
-    )
-    return report, {
-        "snapshots": len(found),
-        "requests": requests,
-        "same_answers": len(found) - unequal,
-        "stages": {name: [seconds(each.value), f"{seconds(each.low)} – {seconds(each.high)}"]
-                   for name, each in stages.items()},
-        "projections": {name: [each.rounded() for each in values] for name, values in projections.items()},
-    }  # fmt: skip
 
 
 def _between(each: Estimate) -> str:

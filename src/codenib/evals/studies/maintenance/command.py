@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 from statistics import median, quantiles
@@ -14,7 +14,8 @@ from codenib.core.views import ViewKind
 from codenib.evals.data.rows import Transition, chosen_rows, digest_of, read_rows
 from codenib.evals.metrics.scoring import update_speedup
 from codenib.evals.options import StudyOptions, study_options
-from codenib.evals.reports.drawing import canvas, plain_ticks, strip
+from codenib.evals.preparation import prepare
+from codenib.evals.reports.drawing import canvas, optional_figure, plain_ticks, strip
 from codenib.evals.reports.report import Report, seconds, table
 from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.maintenance.measure import Chain, walk
@@ -35,9 +36,12 @@ def command(common: StudyOptions, graph: bool, arms: bool) -> None:
         read_rows(common.rows, Transition), repos=common.repos, limit=common.limit, per_repo=common.per_repo
     )
     views = (*_TEXT_VIEWS, ViewKind.GRAPH) if graph else _TEXT_VIEWS
-    more = {"arms": True} if arms else {}
+    prepared = prepare(common, rows, graph=graph)
+    more: dict[str, object] = {"arms": True} if arms else {}
+    if graph:
+        more["engines"] = prepared.engines
     settings = common.settings(rows=digest_of(rows), views=[each.value for each in views], **more)
-    run = StudyRun(common.out, "maintenance", settings)
+    run = StudyRun(common.out, "maintenance", settings, prepared.missing)
     run.use_state(common.home)
     lacking: list[str] = []
     ordered = sorted(rows, key=lambda row: (row.cluster, row.step))
@@ -58,6 +62,11 @@ def command(common: StudyOptions, graph: bool, arms: bool) -> None:
             each["speedup"] = update_speedup(
                 each["rebuild_s"], each["update_s"], each["start_s"], shares.get(each["repo"], 1)
             )
+    by_name = [each for each in records if each.get("by_name")]
+    if by_name:
+        groups = sorted({group for each in by_name for group in each["by_name"]})
+        told = f"{len(by_name)} graph comparisons have files by names alone ({', '.join(groups)})"
+        run.missing.append(f"{told}: no engine resolved them, and exact says nothing of references there")
     if not graph:
         lacking.append("The graph: ask for it with --graph.")
     report, summary = _report(records, lacking, common.out / "figures")
@@ -126,22 +135,27 @@ def _report(records: Sequence[Record], lacking: Sequence[str], figures: Path) ->
             [[e["repo"], e["step"], e["view"], e["differences"], "; ".join(e["first"][:1])] for e in inexact],
         )
     if groups:
-        drawn = canvas(1, width=6.4, height=0.9 + 0.5 * len(groups))
-        strip(
-            drawn.panels[0],
-            {f"{arm}\n{arms[arm][0]} exact": [(e["speedup"], e["exact"]) for e in found]
-             for arm, found in sorted(groups.items())},
-        )  # fmt: skip
-        plain_ticks(drawn.panels[0])
-        drawn.panels[0].set_xlabel("rebuild time / update time")
-        drawn.save(figures, "update-speedups")
-        caption = "Every source-changing transition; filled where the update equals the rebuild. Bars: quartiles and median of the filled ones."  # noqa: E501
-        report.figure("update-speedups", caption)
+        dots = {
+            f"{arm}\n{arms[arm][0]} exact": [(e["speedup"], e["exact"]) for e in found]
+            for arm, found in sorted(groups.items())
+        }
+        _draw(report, dots, figures)
     report.certainty.append(
         "Each transition was measured once. Both sides of a ratio ran one after the other on the "
         "same machine."
     )
     return report, {"transitions": len(records), "arms": arms, "failures": len(failures)}
+
+
+@optional_figure
+def _draw(report: Report, dots: Mapping[str, Sequence[tuple[float, bool]]], figures: Path) -> None:
+    drawn = canvas(1, width=6.4, height=0.9 + 0.5 * len(dots))
+    strip(drawn.panels[0], dots)
+    plain_ticks(drawn.panels[0])
+    drawn.panels[0].set_xlabel("rebuild time / update time")
+    drawn.save(figures, "update-speedups")
+    caption = "Every source-changing transition; filled where the update equals the rebuild. Bars: quartiles and median of the filled ones."  # noqa: E501
+    report.figure("update-speedups", caption)
 
 
 def _by_language(report: Report, counted: Sequence[Record]) -> None:

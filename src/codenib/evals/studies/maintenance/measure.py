@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -16,11 +16,13 @@ from codenib.core.errors import CodenibError
 from codenib.core.updates import Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.evals.data.rows import Transition
+from codenib.evals.preparation import groups_of
 from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import locate
+from codenib.views.graph.assembly.artifact import read_graph_file
 from codenib.views.graph.maintenance.group_edit import RepairLevel
 from codenib.views.graph.maintenance.update import read_update
 
@@ -103,6 +105,11 @@ def _transition(run: StudyRun, chain: Chain, step: Transition, sides: Sequence[S
                     "source_changing": step.source_changing, "files_changed": len(changed),
                 }  # fmt: skip
                 found = _compare(kind, (side, outcome), (fresh, rebuilt), changed)
+                if kind is ViewKind.GRAPH and "error" not in found:
+                    pair = side.artifact(outcome, kind), fresh.artifact(rebuilt, kind)
+                    found["by_name"] = _groups_by_name(step.language, pair)
+                    if set(found["by_name"]) & set(groups_of([step.language])):
+                        found["arm"] = found["arm"].replace(kind.value, "graph by names", 1)
                 if side.arm and "arm" in found:
                     found["arm"] = f"{found['arm']}, whole files"
                 run.add("transition", key, {**about, **found})
@@ -138,6 +145,16 @@ def _compare(
         "lacks": theirs.error,
         **checked,
     }
+
+
+def _groups_by_name(language: str, artifacts: Iterable[Path]) -> list[str]:
+    """The language groups that an engine should have resolved, and in one of the graphs none did."""
+    found: set[str] = set()
+    for path in artifacts:
+        origins = read_graph_file(path).groups
+        failed = {each.group for each in origins if each.error and not each.resolved}
+        found |= failed | (set(groups_of([language])) - {each.group for each in origins if each.resolved})
+    return sorted(found)
 
 
 def _compiler(clone: Path, root: Path) -> IndexCompiler:

@@ -6,6 +6,7 @@ import click
 
 from codenib.evals.data.rows import LocalizeRow, chosen_rows, digest_of, read_rows
 from codenib.evals.options import StudyOptions, study_options
+from codenib.evals.preparation import prepare
 from codenib.evals.reports.report import table
 from codenib.evals.runs import StudyRun
 from codenib.evals.studies.retrieval.arms import arms_for
@@ -34,11 +35,10 @@ def command(
         read_rows(common.rows, LocalizeRow), repos=common.repos, limit=common.limit, per_repo=common.per_repo
     )
     arms = arms_for(names, embedders, rerankers)
-    run = StudyRun(
-        common.out,
-        "retrieval",
-        common.settings(rows=digest_of(rows), arms=[arm.name for arm in arms], graph=graph),
-    )
+    prepared = prepare(common, rows, graph=graph)
+    more = {"engines": prepared.engines} if graph else {}
+    settings = common.settings(rows=digest_of(rows), arms=[arm.name for arm in arms], graph=graph, **more)
+    run = StudyRun(common.out, "retrieval", settings, prepared.missing)
     run.use_state(common.home)
     measure(run, rows, arms, common.clones, common.note, graph=graph)
     scored, errors = score_run(rows, run.records("answer"))

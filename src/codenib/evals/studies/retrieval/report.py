@@ -10,13 +10,15 @@ from statistics import mean, median
 from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.metrics.bootstrap import Estimate
 from codenib.evals.metrics.frontier import frontier
-from codenib.evals.reports.drawing import canvas, forest, grouped_bars, operating_points
+from codenib.evals.reports.drawing import canvas, forest, grouped_bars, operating_points, optional_figure
 from codenib.evals.reports.report import Report, seconds, size, with_interval
 from codenib.evals.runs import Record
 from codenib.evals.studies.retrieval.arms import Arm
 from codenib.evals.studies.retrieval.fusion import Tuned
 from codenib.evals.studies.retrieval.score import CUTS, Scored, contrasts
 
+#: Title, name of the cost, arm → (cost, quality), whether costs are on a logarithmic axis.
+_Panel = tuple[str, str, Mapping[str, tuple[float, float]], bool]
 _MEASURED = """\
 Each row is a real issue text. The product ranks the source units of the repository as it was before the fix;
 the targets are the files and functions that the fix changed.
@@ -74,7 +76,7 @@ def make_report(
         report.say("No arm answered every row, so that there is nothing to compare.")
         return report
     _main_table(report, scored, builds, arms, seed)
-    _draw_points(report, scored, builds, arms, figures)
+    _operating_points(report, scored, builds, arms, figures)
     _cut_table(report, scored, figures)
     _by_language(report, scored)
     base = next(iter(scored))
@@ -177,10 +179,10 @@ def _main_table(
     report.table([*head, "median query", "p95", "cold build"], lines, note)
 
 
-def _draw_points(
+def _operating_points(
     report: Report, scored: Mapping[str, Scored], builds: Sequence[Record], arms: Sequence[Arm], figures: Path
 ) -> None:
-    styles = {name: number for number, name in enumerate(scored)}
+    """Cost against quality in three panels, and which arms no other arm beats."""
     by_name = {arm.name: arm for arm in arms}
     built = {name: cold_build_s(builds, by_name[name]) for name in scored}
     panels = (
@@ -188,26 +190,36 @@ def _draw_points(
         ("file_recall@10", "File Recall@10", "mean query time (ms)", None),
         ("symbol_recall@10", "Symbol Recall@10", "mean query time (ms)", None),
     )
-    drawn = canvas(3)
+    drawable: list[_Panel] = []
     best: dict[str, list[str]] = {}
-    for axes, (metric, title, cost_name, costs) in zip(drawn.panels, panels, strict=True):
-        points = {}
+    for metric, title, cost_name, costs in panels:
+        points: dict[str, tuple[float, float]] = {}
         for name, each in scored.items():
             cost = costs[name] if costs else 1000 * mean(each.seconds)
             quality = each.mean(metric)
             if cost is not None and quality is not None:
                 points[name] = (cost, quality)
         if points:
-            operating_points(axes, points, styles, log=costs is None)
             best[f"{title} against {cost_name.partition(' (')[0]}"] = frontier(points)
+        drawable.append((title, cost_name, points, costs is None))
+    _draw_points(report, drawable, list(scored), figures)
+    told = "; ".join(f"{what}: {', '.join(names)}" for what, names in best.items())
+    report.say(f"Not dominated: {told}.")
+
+
+@optional_figure
+def _draw_points(report: Report, panels: Sequence[_Panel], arms: Sequence[str], figures: Path) -> None:
+    styles = {name: number for number, name in enumerate(arms)}
+    drawn = canvas(len(panels))
+    for axes, (title, cost_name, points, log) in zip(drawn.panels, panels, strict=True):
+        if points:
+            operating_points(axes, points, styles, log=log)
         axes.set_title(title, loc="left")
         axes.set_xlabel(cost_name)
     drawn.legend(panel=1)
     drawn.save(figures, "operating-points")
     caption = "Operating points. Dotted lines join the arms that no other arm beats on both axes."
     report.figure("operating-points", caption)
-    told = "; ".join(f"{what}: {', '.join(names)}" for what, names in best.items())
-    report.say(f"Not dominated: {told}.")
 
 
 def _cut_table(report: Report, scored: Mapping[str, Scored], figures: Path) -> None:
@@ -219,6 +231,11 @@ def _cut_table(report: Report, scored: Mapping[str, Scored], figures: Path) -> N
             if values[0] is not None:
                 lines.append([name, label, *(f"{value:.3f}" for value in values if value is not None)])
     report.table(["arm", "metric", *(f"@{k}" for k in CUTS)], lines)
+    _draw_cuts(report, scored, figures)
+
+
+@optional_figure
+def _draw_cuts(report: Report, scored: Mapping[str, Scored], figures: Path) -> None:
     drawn = canvas(2, width=4.8, share_y=True)
     for axes, metric, title in zip(
         drawn.panels, ("file_recall", "symbol_recall"), ("File Recall@k", "Symbol Recall@k"), strict=True
@@ -271,6 +288,13 @@ def _contrast(report: Report, scored: Mapping[str, Scored], base: str, seed: int
         for arm, each in changes.items()
     ]
     report.table(["arm", "metric", "difference", "excludes zero"], lines)
+    _draw_differences(report, base, found, figures)
+
+
+@optional_figure
+def _draw_differences(
+    report: Report, base: str, found: Mapping[str, Mapping[str, Estimate]], figures: Path
+) -> None:
     drawn = canvas(len(found), width=3.3, height=0.9 + 0.34 * max(len(each) for each in found.values()))
     for axes, (name, changes) in zip(drawn.panels, found.items(), strict=True):
         forest(axes, changes)
