@@ -19,7 +19,8 @@ RegexBackend = Literal["trigram", "zoekt"]
 #: Who may answer a definition or a reference: the graph, a language server, or the graph where it is fresh.
 ProviderChoice = Literal["auto", "static", "live"]
 NavigationQuestion = Literal["definition", "references"]
-NeighbourRelation = Literal["dependencies", "dependents", "callers", "callees", "subtypes"]
+#: `affected` are the dependents, with those of what a method overrides and what overrides it.
+NeighbourRelation = Literal["dependencies", "dependents", "callers", "callees", "subtypes", "affected"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +116,24 @@ class NeighboursRequest:
     depth: int = 1
     k: int = 50
     kinds: Sequence[str] = ()
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactRequest:
+    """What a change is, whose consequences are asked for: one of a place, a diff, or a revision.
+
+    `where` is as in `NeighboursRequest`; `diff` is a unified diff, applied to the files or not yet; `since`
+    means what is different from that revision. Without any of them it is what differs from HEAD.
+    Dependents are `depth` steps away at most; of each kind of consequence, `k` are listed.
+    """
+
+    where: str = ""
+    name: str = ""
+    diff: str = ""
+    since: str = ""
+    depth: int = 1
+    k: int = 50
     snapshot: SnapshotRequest = CURRENT
 
 

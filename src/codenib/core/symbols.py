@@ -119,3 +119,71 @@ class GraphAnswer(ItemSequence[Symbol]):
     @property
     def items(self) -> tuple[Symbol, ...]:
         return self.symbols
+
+
+#: What a change reaches: what depends on it, test code that reaches it, files that change with its files.
+Consequence = Literal["dependent", "test", "companion"]
+
+
+@dataclass(frozen=True, slots=True)
+class Affected(Readable):
+    """One consequence of a change. `of` is the changed declaration or file, `why` says how it is known.
+
+    `depth` counts steps in the graph; a companion has none.
+    """
+
+    relation: Consequence
+    path: str
+    line: int
+    end_line: int
+    symbol: str
+    kind: str
+    of: str
+    why: str = ""
+    depth: int = 0
+
+    @property
+    def span(self) -> tuple[str, int, int]:
+        return self.path, self.line, self.end_line
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line} {self.symbol or self.kind} ({self.relation})"
+
+
+@dataclass(frozen=True, slots=True)
+class ImpactPart:
+    """Who answered for one kind of consequence, and how completely; `total` counts all that are known."""
+
+    relation: Consequence
+    provider: str
+    completeness: Completeness
+    total: int
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ImpactAnswer(ItemSequence[Affected]):
+    """What a change may reach: `changed` is what it is taken for, `parts` say what is known of each kind.
+
+    An empty kind means that there is none only where its part is `all`; `unknown` is unknown.
+    """
+
+    items: tuple[Affected, ...]
+    changed: tuple[Symbol, ...]
+    parts: tuple[ImpactPart, ...]
+    snapshot: SnapshotRef
+    seconds: float
+    refreshed: str = ""
+    note: str = ""
+
+    @property
+    def total(self) -> int:
+        return sum(part.total for part in self.parts)
+
+    @property
+    def truncated(self) -> bool:
+        return self.total > len(self.items)
+
+    def of_kind(self, relation: Consequence) -> tuple[Affected, ...]:
+        """The listed consequences of one kind."""
+        return tuple(item for item in self.items if item.relation == relation)

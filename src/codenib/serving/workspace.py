@@ -34,9 +34,10 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.core.context import ContextPack, RepoMap
     from codenib.core.history import HistoryAnswer
     from codenib.core.navigation import Position
-    from codenib.core.symbols import GraphAnswer, NavigationAnswer
+    from codenib.core.symbols import GraphAnswer, ImpactAnswer, NavigationAnswer
     from codenib.serving.context.explore import Explorer
     from codenib.serving.context.ledger import Ledger
+    from codenib.serving.impact.analyzer import ImpactAnalyzer
     from codenib.serving.navigation.navigator import Navigator
 
 
@@ -92,6 +93,12 @@ class Workspace:
         from codenib.serving.context.explore import Explorer
 
         return Explorer(self.searcher, self.snapshots)
+
+    @cached_property
+    def impact_analyzer(self) -> ImpactAnalyzer:
+        from codenib.serving.impact.analyzer import ImpactAnalyzer
+
+        return ImpactAnalyzer(self._compiler, self.snapshots, self.navigator)
 
     @property
     def files(self) -> Sequence[str]:
@@ -202,6 +209,18 @@ class Workspace:
         snapshot = SnapshotRequest(at, refresh, wait)
         request = requests.NeighboursRequest(where, relation, name, depth, k, kinds=kinds, snapshot=snapshot)
         return self.navigator.neighbours(request)
+
+    def impact(
+        self, where: str = "", *, name: str = "", diff: str = "", since: str = "", depth: int = 1,
+        k: int = 50, at: str | None = None, refresh: Refresh = "auto", wait: bool = False,
+    ) -> ImpactAnswer:  # fmt: skip
+        """What depends on a change, which tests reach it, what changes with it; see `ImpactRequest`."""
+        snapshot = SnapshotRequest(at, refresh, wait)
+        return self.impact_analyzer.impact(
+            requests.ImpactRequest(
+                where, name=name, diff=diff, since=since, depth=depth, k=k, snapshot=snapshot
+            )
+        )
 
     def history(
         self, path: str, start: int | None = None, end: int | None = None, *, k: int = 20,

@@ -42,6 +42,7 @@ LINES = [
     "read shop",
     "units shop/cart.py",
     "history shop/cart.py",
+    "impact add",
     "def Cart",
     "refs add",
     "callers add",

@@ -32,6 +32,7 @@ COMMANDS = {
     "read": ("files", "Print a file, or lines of it, as the snapshot has them."),
     "units": ("files", "List the source units of a file."),
     "history": ("history", "Show who changed a file or lines of it, when and why."),
+    "impact": ("history", "Show what depends on a change, which tests reach it, what changes with it."),
     "def": ("navigate", "Show where a name is defined."),
     "refs": ("navigate", "Show every place that refers to a name."),
     "callers": ("navigate", "Show what calls a function."),

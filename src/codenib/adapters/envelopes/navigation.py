@@ -10,7 +10,17 @@ import msgspec
 from codenib.adapters.envelopes.envelope import Envelope, freshness_of, rounded, snapshot_id
 from codenib.core.navigation import Position
 from codenib.core.requests import NeighbourRelation
-from codenib.core.symbols import Completeness, Granularity, GraphAnswer, NavigationAnswer, Symbol, SymbolEdge
+from codenib.core.symbols import (
+    Affected,
+    Completeness,
+    Granularity,
+    GraphAnswer,
+    ImpactAnswer,
+    ImpactPart,
+    NavigationAnswer,
+    Symbol,
+    SymbolEdge,
+)
 from codenib.serving.navigation.compare import Mismatch, NavigationComparison, Rates
 
 
@@ -86,6 +96,18 @@ class DrawingReply(Envelope[DrawnSymbol], kw_only=True, frozen=True):
     asked: str
     backends: Mapping[str, str]
     edges: tuple[SymbolEdge, ...]
+    note: str
+
+
+class ImpactReply(Envelope[Affected], kw_only=True, frozen=True):
+    """`impact`: what a change may reach. `changed` is what it is taken for.
+
+    `parts` has an entry for each kind of consequence: who answered and how completely. No item of a kind
+    means that there is none only where its part is `all`.
+    """
+
+    changed: tuple[Symbol, ...]
+    parts: tuple[ImpactPart, ...]
     note: str
 
 
@@ -204,6 +226,21 @@ def drawing_reply(dependents: GraphAnswer, dependencies: GraphAnswer) -> Drawing
         backends=dependencies.backends,
         edges=tuple(dict.fromkeys((*dependents.edges, *dependencies.edges))),
         note=dependencies.note,
+    )
+
+
+def impact_reply(answer: ImpactAnswer) -> ImpactReply:
+    return ImpactReply(
+        items=answer.items,
+        total=answer.total,
+        truncated=answer.truncated,
+        snapshot=snapshot_id(answer.snapshot),
+        freshness=freshness_of(answer.snapshot, answer.refreshed),
+        provider=", ".join(dict.fromkeys(part.provider for part in answer.parts)),
+        seconds=rounded(answer.seconds),
+        changed=answer.changed,
+        parts=answer.parts,
+        note=answer.note,
     )
 
 

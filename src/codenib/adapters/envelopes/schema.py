@@ -19,7 +19,13 @@ from codenib.adapters.envelopes.answers import (
     UnitsReply,
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
-from codenib.adapters.envelopes.navigation import ComparisonReply, DrawingReply, GraphReply, NavigationReply
+from codenib.adapters.envelopes.navigation import (
+    ComparisonReply,
+    DrawingReply,
+    GraphReply,
+    ImpactReply,
+    NavigationReply,
+)
 from codenib.adapters.envelopes.runs import AgentReply, ExportItem, TraceReply
 from codenib.adapters.envelopes.upkeep import (
     AuditReply,
@@ -48,6 +54,7 @@ REPLIES: dict[str, Any] = {
     "read FOLDER": FolderReply,
     "units": UnitsReply,
     "history": HistoryReply,
+    "impact": ImpactReply,
     "def": NavigationReply,
     "refs": NavigationReply,
     "callers": GraphReply,

@@ -14,7 +14,7 @@ from codenib.core.navigation import Position
 from codenib.core.requests import NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
 from codenib.views.graph.maintenance.stale_syntax import describe as describe_stale
-from codenib.views.graph.navigate import enclosing_node, extent_of, locate, occurrence_at
+from codenib.views.graph.navigate import enclosing_node, extent_of, locate, occurrence_at, related
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import search
 from codenib.views.graph.walk import Direction, Edge, children, members, overrides, shortest, walk
@@ -50,6 +50,10 @@ def neighbours(pinned: PinnedSnapshot, node: int, request: NeighboursRequest) ->
     starts = list(members(view, node)) if relation != "subtypes" else [node]
     if relation == "callers":
         starts = [node, *overrides(view, node)]
+    overriding = []
+    if relation == "affected":  # who calls what it overrides may reach it, what overrides it must follow it
+        overriding = [other for at in starts for other in overrides(view, at)]
+        starts += [base for at in list(starts) for base in related(view, "override", at) if base < view.count]
     kinds = _KINDS.get(relation) or edge_kinds(request.kinds)
     graph = walk(view, starts, direction, kinds=kinds, depth=request.depth, limit=request.k)
     # A thing's own parts are where it starts from, not what it depends on.
@@ -57,6 +61,7 @@ def neighbours(pinned: PinnedSnapshot, node: int, request: NeighboursRequest) ->
     others = [at for at in graph.nodes if at not in own]
     edges = [edge for edge in graph.edges if not {edge.source, edge.to} <= set(starts)]
     symbols = [describe(view, at, graph.depth_of[at]) for at in others]
+    symbols += [describe(view, at, 1) for at in overriding if at not in graph.depth_of]
     answer = _answer(pinned, symbols, [_lift(edge, own, node) for edge in edges], node)
     return replace(answer, total=len(symbols) - 1, truncated=graph.truncated)
 

@@ -1,26 +1,44 @@
-"""The command that asks git's past: history."""
+"""The commands about changes: history shows those that were made, impact what one would reach."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import click
 
 from codenib.adapters.cli.options import (
+    EVERYTHING,
     as_json,
     asked_snapshot,
     at_revision,
     limit_option,
     no_refresh,
     shared,
+    waiting,
 )
 from codenib.adapters.cli.output import opened, print_json, say
-from codenib.adapters.cli.standing import Standing, path_here, standing_in
+from codenib.adapters.cli.standing import Standing, path_here, place_here, standing_in
 from codenib.adapters.envelopes.answers import history_reply
 from codenib.adapters.envelopes.envelope import utc
+from codenib.adapters.envelopes.navigation import impact_reply
+from codenib.core.errors import InputError
 from codenib.core.history import HistoryAnswer, Touch
-from codenib.core.requests import HistoryRequest
+from codenib.core.requests import HistoryRequest, ImpactRequest
+from codenib.core.symbols import Affected, Completeness, Consequence, ImpactAnswer, ImpactPart
 from codenib.serving.navigation.positions import parse_place
 
 _SHOWN_LINES = 3
+_KINDS: dict[Consequence, str] = {
+    "dependent": "what depends on it",
+    "test": "tests that reach it",
+    "companion": "what usually changes with it",
+}
+_CLAIMS: dict[Completeness, str] = {
+    "all": "all",
+    "limited": "there may be more",
+    "partial": "not all files were resolved",
+    "unknown": "how many more is not known",
+}
 
 
 @click.command()
@@ -91,3 +109,92 @@ def _where(touch: Touch, standing: Standing) -> str:
     place = f"{path}:{', '.join(spans)}{more}" if spans else path
     renamed = f"  renamed from {standing.from_here(touch.old_path)}" if touch.old_path else ""
     return f"{place}  +{touch.added} −{touch.removed}{renamed}"
+
+
+@click.command()
+@click.argument("where", metavar="[FILE[:LINE[:COL]]|SYMBOL]", required=False, default="")
+@click.option("--name", default="", metavar="NAME", help="The name on that line, instead of a column.")
+@click.option(
+    "--diff", "diff_file", metavar="FILE", help="A unified diff, applied or not; - for standard input."
+)
+@click.option("--since", default="", metavar="REV", help="What is different from a revision (default: HEAD).")
+@click.option("--depth", default=1, show_default=True, help="How many steps away dependents may be.")
+@limit_option(50, "of each kind")
+@shared(at_revision, no_refresh, waiting, as_json)
+@click.pass_obj
+def impact(
+    repository: str,
+    where: str,
+    name: str,
+    diff_file: str | None,
+    since: str,
+    depth: int,
+    k: int,
+    at: str | None,
+    no_refresh: bool,
+    wait: bool,
+    json_output: bool,
+) -> None:
+    """Show what a change may reach: what depends on it, which tests reach it, what usually changes with it.
+
+    The change is a place or SYMBOL, a diff, or without any of them what is not committed.
+    """
+    diff = _read_diff(diff_file) if diff_file is not None else ""
+    snapshot = asked_snapshot(at, no_refresh, wait)
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        standing = standing_in(repository, workspace)
+        place = place_here(standing, where, workspace, snapshot) if where else ""
+        request = ImpactRequest(
+            place, name=name, diff=diff, since=since, depth=depth, k=k or EVERYTHING, snapshot=snapshot
+        )
+        answer = workspace.impact_analyzer.impact(request)
+        progress.close()
+    if json_output:
+        print_json(impact_reply(answer))
+    else:
+        _print_impact(answer, standing)
+
+
+def _read_diff(file: str) -> str:
+    try:
+        with click.open_file(file, encoding="utf-8", errors="replace") as stream:
+            diff: str = stream.read()
+    except OSError as error:
+        raise InputError(f"cannot read {file}: {error}", hint="git diff | codenib impact --diff -") from error
+    if not diff.strip():
+        raise InputError(f"the diff {file} is empty", hint="git diff | codenib impact --diff -")
+    return diff
+
+
+def _print_impact(answer: ImpactAnswer, standing: Standing) -> None:
+    if answer.refreshed:
+        say(answer.refreshed)
+    click.echo(click.style(f"changed: {len(answer.changed):,}", bold=True))
+    for each in answer.changed:
+        place = click.style(f"{standing.from_here(each.path)}:{each.line}", fg="cyan")
+        named = "" if each.qualified == each.path else f"  {click.style(each.qualified, bold=True)}"
+        click.echo(f"  {place}{named}  {click.style(each.kind, dim=True)}")
+    for part in answer.parts:
+        _print_part(part, answer.of_kind(part.relation), standing)
+    if answer.note:
+        say(answer.note)
+    say(f"{len(answer):,} of {answer.total:,} in {answer.seconds * 1000:.0f} ms")
+
+
+def _print_part(part: ImpactPart, items: Sequence[Affected], standing: Standing) -> None:
+    claim = click.style(f"({part.provider}; {_CLAIMS[part.completeness]})", dim=True)
+    click.echo(f"{click.style(_KINDS[part.relation], bold=True)}: {_count(part, items)} {claim}")
+    for item in items:
+        line = f":{item.line}" if part.relation != "companion" else ""
+        place = click.style(f"{standing.from_here(item.path)}{line}", fg="cyan")
+        named = f"  {click.style(item.symbol, bold=True)}" if item.symbol else ""
+        click.echo(f"  {place}{named}  {click.style(item.why, dim=True)}")
+    if part.note:
+        say(f"  {part.note}")
+
+
+def _count(part: ImpactPart, items: Sequence[Affected]) -> str:
+    """How many are known; that none is known is not that there is none."""
+    if not part.total:
+        return {"all": "none", "unknown": "not known"}.get(part.completeness, "none known")
+    return f"{len(items):,} of {part.total:,}" if part.total > len(items) else f"{part.total:,}"
