@@ -124,6 +124,21 @@ def test_a_confined_program_gets_no_keys_and_a_home_of_its_own(
     assert not Path(given["HOME"]).exists()  # gone with the program
 
 
+def test_a_source_cannot_open_the_streams_of_its_reader_by_a_name(tmp_path: Path) -> None:
+    script = """
+import os
+for name in ("/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/self/fd/0", "/dev/fd/1"):
+    try:
+        os.open(name, os.O_RDONLY | os.O_NONBLOCK)
+        print("opened", name)
+    except OSError:
+        print("refused", name)
+"""
+    command = (sys.executable, "-I", "-c", script)
+    result = run_program(Program("it", command, "", tmp_path, {}, policy=PathPolicy(execute=PYTHON)), 60)
+    assert result.output.split()[::2] == ["refused"] * 5, result.output
+
+
 def test_a_program_that_cannot_be_confined_is_not_started(tmp_path: Path) -> None:
     if available_sandbox().mechanism != "landlock":
         pytest.skip("no Landlock here")

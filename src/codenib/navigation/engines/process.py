@@ -9,12 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import signal
+import socket
 import subprocess
 import threading
 import weakref
 from collections import deque
 from collections.abc import Callable, Mapping, MutableSequence, Sequence
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO
@@ -131,21 +132,53 @@ def start(program: Program, errors: int) -> subprocess.Popen[bytes]:
     """Start a program in a process group of its own; `errors` says where its standard error goes."""
     command, environment, private = _confined(program)
     try:
-        process = subprocess.Popen(
-            command,
-            cwd=program.folder,
-            env=environment,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=errors,
-            start_new_session=True,
-        )
+        # Scripts of a trusted build may write to /dev/stderr, which only a pipe lets them.
+        opened = _with_pipes if program.policy is None else _with_sockets
+        process = opened(command, program.folder, environment, errors)
     except OSError as error:
         _remove(private)
         raise ProviderError(f"{program.name} cannot be started: {error}", hint=program.hint) from error
     GUARDIAN.watch(process.pid)
     if private is not None:
         _private[process.pid] = private
+    return process
+
+
+def _with_pipes(
+    command: Sequence[str], folder: Path | None, environment: Mapping[str, str], errors: int
+) -> subprocess.Popen[bytes]:
+    pipe = subprocess.PIPE
+    return subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=pipe, stdout=pipe, stderr=errors, start_new_session=True
+    )
+
+
+def _with_sockets(
+    command: Sequence[str], folder: Path | None, environment: Mapping[str, str], errors: int
+) -> subprocess.Popen[bytes]:
+    """The process with streams that no file of a repository can name.
+
+    A source that includes `/dev/stdin`, by whatever name, opens the pipe on which its reader is spoken to,
+    and both wait for ever. A socket cannot be opened by a name.
+    """
+    with ExitStack() as ends:
+        pairs = [socket.socketpair() for _ in range(3)]
+        for end in (each for pair in pairs for each in pair):
+            ends.enter_context(end)
+        (own_in, their_in), (own_out, their_out), (own_err, their_err) = pairs
+        has_errors = errors == subprocess.PIPE
+        process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=their_in.fileno(),
+            stdout=their_out.fileno(),
+            stderr=their_err.fileno() if has_errors else errors,
+            start_new_session=True,
+        )
+        process.stdin = os.fdopen(own_in.detach(), "wb")
+        process.stdout = os.fdopen(own_out.detach(), "rb")
+        process.stderr = os.fdopen(own_err.detach(), "rb") if has_errors else None
     return process
 
 
