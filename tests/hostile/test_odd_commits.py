@@ -15,6 +15,8 @@ from tests.hostile.trees import raw_tree
 import codenib
 from codenib.adapters.cli.main import cli
 from codenib.core.views import Status, ViewKind
+from codenib.snapshot.history import CommitLog
+from codenib.snapshot.repository import locate
 
 _VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE, ViewKind.HISTORY, ViewKind.GRAPH)
 
@@ -53,6 +55,33 @@ def test_absurd_dates_are_in_the_history_and_no_view_fails(git_repo: Callable[..
     assert done.exit_code == 0, done.output
     subjects = {item["subject"] for item in json.loads(done.stdout)["items"]}
     assert subjects == {"commit", *(f"dated {date}" for date in dates)}
+
+
+def test_a_commit_of_the_past_with_ten_billion_files_is_left_out_and_said_to_be(
+    git_repo: Callable[..., GitRepo],
+) -> None:
+    repo = git_repo()
+    repo.commit({"a.rb": "def a\nend\n"})
+    good = repo.git("rev-parse", "HEAD:a.rb")
+    bomb = raw_tree(repo, *(("100644", f"f{number}".encode(), good) for number in range(10)))
+    for _ in range(9):
+        bomb = raw_tree(repo, *(("40000", f"d{number}".encode(), bomb) for number in range(10)))
+    for tree, message in ((bomb, "comes"), ("main~1^{tree}", "goes")):
+        repo.git("update-ref", "refs/heads/main", repo.git("commit-tree", tree, "-p", "main", "-m", message))
+    last = repo.commit({"a.rb": "def b\nend\n"}, "last")
+    log = CommitLog(locate(repo.path), memory_bytes=64 << 20)
+    commits = {commit.message: commit for commit in log.read(repo.git("rev-list", last).split())}
+    assert [(name, each.oversized, len(each.changes)) for name, each in commits.items()] == [
+        ("last", False, 1),
+        ("goes", True, 0),
+        ("comes", True, 0),
+        ("commit", False, 1),
+    ]
+    with codenib.open(repo.path) as workspace:
+        view = workspace.index((ViewKind.HISTORY,)).manifest.views[ViewKind.HISTORY]
+        assert (view.counts["commits"], view.counts["commits left out"]) == (2, 2)
+        answer = workspace.history("a.rb")
+        assert not answer.complete and "2 commits that change more files" in answer.note
 
 
 @pytest.mark.parametrize("bare", [False, True])

@@ -46,6 +46,7 @@ class Commit:
     """A commit. A merge has changes only where its result equals none of its parents, a row for each.
 
     `lacking` says that git does not have the objects that tell what it changed: it has no changes here.
+    `oversized` that it changes more files than could be listed: it has none here either.
     """
 
     id: str
@@ -56,6 +57,7 @@ class Commit:
     message: str
     changes: tuple[FileChange, ...]
     lacking: bool = False
+    oversized: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What `git diff-tree` prints about commits in, `Commit` values out. Pure.
+"""What `git diff-tree` prints about commits in, `Commit` values out; trees in, how much differs out. Pure.
 
 A record begins with two NUL bytes at the start of a line, which no line of a message or a patch does. After
 its header come the raw rows, then a section for each, where only the headers of hunks begin with @.
@@ -7,7 +7,7 @@ its header come the raw rows, then a section for each, where only the headers of
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
 from codenib.core.history import Commit, FileChange, Hunk
 
@@ -148,3 +148,72 @@ def _unescaped(match: re.Match[bytes]) -> bytes:
 
 def _text(raw: bytes) -> str:
     return raw.decode("utf-8", "replace")
+
+
+#: Two trees by their ids, the older first; empty where there is none.
+TreePair = tuple[str, str]
+_MOST_PAIRS = 100_000
+_MOST_COUNTED = 1 << 40
+
+
+def count_changes(
+    pairs: Sequence[TreePair], read: Callable[[Sequence[str]], Iterable[bytes]]
+) -> dict[TreePair, int]:
+    """How many files differ between each two trees, at most `_MOST_COUNTED`; equal pairs are compared once.
+
+    A tree of a few kilobytes can name 10^10 files through parts that it shares, so none is listed. Where
+    that takes more comparisons than `_MOST_PAIRS`, what is left counts as the most.
+    """
+    files: dict[TreePair, int] = {}  # that differ in the folder itself
+    below: dict[TreePair, list[TreePair]] = {}
+    left = list(dict.fromkeys(pairs))
+    while left and len(files) < _MOST_PAIRS:
+        wanted = sorted({each for pair in left for each in pair if each})
+        trees = {
+            "": {},
+            **{each: _entries(data, len(each) // 2) for each, data in zip(wanted, read(wanted), strict=True)},
+        }
+        further: dict[TreePair, None] = {}
+        for pair in left:
+            old, new = trees[pair[0]], trees[pair[1]]
+            names = [name for name in old.keys() | new.keys() if old.get(name) != new.get(name)]
+            sides = [(old.get(name, _NO_ENTRY), new.get(name, _NO_ENTRY)) for name in names]
+            files[pair] = sum(1 for a, b in sides if (a[1] and not a[0]) or (b[1] and not b[0]))
+            below[pair] = [(a[1] if a[0] else "", b[1] if b[0] else "") for a, b in sides if a[0] or b[0]]
+            further.update(dict.fromkeys(below[pair]))
+        left = [pair for pair in further if pair not in files]
+    sums = _summed(pairs, files, below)
+    return {pair: sums[pair] for pair in pairs}
+
+
+_NO_ENTRY = (False, "")
+
+
+def _entries(data: bytes, width: int) -> dict[bytes, tuple[bool, str]]:
+    """The names of a tree: whether each is a folder, and its object."""
+    found: dict[bytes, tuple[bool, str]] = {}
+    at = 0
+    while (end := data.find(b"\0", at)) >= 0:
+        mode, _, name = data[at:end].partition(b" ")
+        found[name] = (mode.lstrip(b"0") == b"40000", data[end + 1 : end + 1 + width].hex())
+        at = end + 1 + width
+    return found
+
+
+def _summed(
+    pairs: Iterable[TreePair], files: Mapping[TreePair, int], below: Mapping[TreePair, Sequence[TreePair]]
+) -> dict[TreePair, int]:
+    """All files below each pair, whatever the depth."""
+    sums: dict[TreePair, int] = {}
+    stack = list(pairs)
+    while stack:
+        pair = stack[-1]
+        if pair in sums:
+            stack.pop()
+        elif pair not in files:
+            sums[pair] = _MOST_COUNTED
+        elif waiting := [each for each in below[pair] if each not in sums]:
+            stack += waiting
+        else:
+            sums[pair] = min(files[pair] + sum(sums[each] for each in below[pair]), _MOST_COUNTED)
+    return sums

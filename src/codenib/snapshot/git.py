@@ -8,11 +8,13 @@ repository's configuration may be a stranger's (a copied folder), so no program 
 from __future__ import annotations
 
 import os
+import resource
 import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -48,6 +50,8 @@ _OPTIONS = (
 )
 #: Bytes of one answer that lists files: three million paths. A tree of a few kilobytes can name 10^10.
 MOST_LISTED = 256 << 20
+#: Bytes of memory that git may take for one answer: the list of 10^6 changes fits.
+_MOST_MEMORY = 512 << 20
 _PIPE = 1 << 16
 _STALL_S = 2.0  # git is slower than this on very large worktrees, or waits for a pipe that nobody writes
 #: Where a user's own configuration is; the rest belongs to a repository.
@@ -152,20 +156,59 @@ def finish(
 
 def list_files(args: Sequence[str]) -> bytes:
     """The output of a command that lists files; one that would fill the memory is an InputError."""
-    with tempfile.TemporaryFile() as errors, start(args, err=errors) as process, unless_stuck(process):
-        assert process.stdout is not None
+    try:
+        return run_bounded(args, MOST_LISTED)
+    except OutputTooLarge as error:
+        what = f"git {_verb(args)} names too many files: over {MOST_LISTED >> 20} MB of paths"
+        raise InputError(what, hint="git log --stat, to find the commit that brought them") from error
+
+
+def run_bounded(
+    args: Sequence[str],
+    most_bytes: int,
+    *,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    memory_bytes: int = _MOST_MEMORY,
+) -> bytes:
+    """The output of git; OutputTooLarge when it is over `most_bytes`, or takes git over `memory_bytes`.
+
+    `stdin` is short: it has to fit into a pipe.
+    """
+    with (
+        tempfile.TemporaryFile() as errors,
+        start(args, env=env, err=errors) as process,
+        unless_stuck(process),
+    ):
+        assert process.stdin is not None and process.stdout is not None
+        _limit_memory(process.pid, memory_bytes)
+        with suppress(BrokenPipeError):
+            process.stdin.write(stdin)
+            process.stdin.close()
         parts, size = [], 0
         while part := process.stdout.read(_PIPE):
             parts.append(part)
             size += len(part)
-            if size > MOST_LISTED:
+            if size > most_bytes:
                 process.kill()
-                what = f"git {_verb(args)} names too many files: over {MOST_LISTED >> 20} MB of paths"
-                raise InputError(what, hint="git log --stat, to find the commit that brought them")
+                raise OutputTooLarge(f"git {_verb(args)} writes over {most_bytes >> 20} MB")
         process.wait()
         errors.seek(0)
         result = Result(process.returncode, b"".join(parts), errors.read().decode("utf-8", "replace").strip())
+    if result.code and "out of memory" in result.err.lower():
+        raise OutputTooLarge(f"git {_verb(args)} takes over {memory_bytes >> 20} MB")
     return checked(result, args)
+
+
+class OutputTooLarge(ProviderError):
+    """What was asked for does not fit into memory: trees that share their parts name more than a disk has."""
+
+
+def _limit_memory(pid: int, size_bytes: int) -> None:
+    """Let git fail rather than fill the memory, where the system can: it lists changes before it writes."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            resource.prlimit(pid, resource.RLIMIT_DATA, (size_bytes, size_bytes))
 
 
 WAITS = "a pipe or a device stands in the place of one of git's files, and git waits for it"

@@ -20,13 +20,18 @@ from codenib.core.errors import ProviderError
 from codenib.core.history import Commit, ListedCommit
 from codenib.snapshot import git
 from codenib.snapshot.blobs import blob_digest
-from codenib.snapshot.changes import parse_commits, read_time
+from codenib.snapshot.changes import count_changes, parse_commits, read_time
 from codenib.snapshot.repository import Repository
 
 # A batch bounds the memory: Django's 20,000 newest commits are 165 MB of patches.
 _BATCH = 256
 # Git processes beside each other: nine tenths of the time is theirs, for reading and comparing blobs.
 _AT_ONCE = min(os.cpu_count() or 1, 4)
+# Of one batch, and of one commit: the first of Linux, all of its files, is 200 MB.
+_MOST_PATCHES = 512 << 20
+_MOST_CHANGES = 200_000
+# To compare a batch; and again, once the commits that change too many files are known: two texts of 1 GB.
+_MEMORY, _MOST_MEMORY = 512 << 20, 4 << 30
 _FORMAT = "--format=%x00%x00%H%x00%P%x00%an%x00%at%x00%ct%x00%B%x00"
 # Exact renames are always found; the limit bounds the pairs that are compared line by line in huge commits.
 _DIFF = (
@@ -42,10 +47,14 @@ _MERGES = ("-c", "--combined-all-paths", "-U1")  # without context, git's counts
 class CommitLog:
     """The commits of one repository. A question names a commit, and nothing later is read."""
 
-    def __init__(self, repository: Repository, place: Path | None = None) -> None:
-        """`place` is a git folder to read the repository's objects from, instead of its own."""
+    def __init__(
+        self, repository: Repository, place: Path | None = None, memory_bytes: int = _MEMORY
+    ) -> None:
+        """`place` is a git folder to read the repository's objects from, instead of its own; `memory_bytes`
+        what git may take to compare a batch."""
         self._repository = repository
         self._place = place
+        self._memory_bytes = memory_bytes
 
     def boundary(self) -> str:
         """Names the place where a shallow clone ends; empty when all commits are there."""
@@ -82,6 +91,7 @@ class CommitLog:
         """Each commit with its changes, in order. Where a shallow clone ends, changes are unknown: none.
 
         A commit whose objects git does not have, as in a partial clone, is `lacking`; nothing is fetched.
+        One that changes more files than memory holds is `oversized`.
         """
         shallow = self._shallow()
         batches = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
@@ -101,9 +111,54 @@ class CommitLog:
     def _read_some(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
         try:
             return self._read_batch(ids, shallow)
+        except git.OutputTooLarge:
+            return self._read_bounded(ids, shallow)
         except ProviderError:
             with self._alone() as alone:
                 return list(alone._read_present(ids, shallow))
+
+    def _read_bounded(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
+        """The commits, where what some changed cannot be listed: those that change too many files, or each
+        half by itself, down to the one commit."""
+        counted = self._oversized(ids)
+        rest = [each for each in ids if each not in counted]
+        middle = len(rest) // 2
+        halves = (rest,) if counted else (rest[:middle], rest[middle:]) if middle else ()
+        large = CommitLog(self._repository, self._place, _MOST_MEMORY)
+        known = {commit.id: commit for half in halves for commit in large._read_some(half, shallow)}
+        return [known.get(commit.id) or replace(commit, oversized=True) for commit in self._bare(ids)]
+
+    def _oversized(self, ids: Sequence[str]) -> set[str]:
+        """Those that change more than `_MOST_CHANGES` files, by comparing trees: equal ones once."""
+        rows = self._git("rev-list", "--no-walk=unsorted", "--parents", "--stdin", stdin=_lines(ids)).decode()
+        parents = {row.split()[0]: row.split()[1:] or [""] for row in rows.splitlines()}
+        names = sorted({each for commit, olds in parents.items() for each in (commit, *olds) if each})
+        found = self._git("rev-parse", *(f"{each}^{{tree}}" for each in names)).decode().split()
+        trees = {"": "", **dict(zip(names, found, strict=True))}
+        pairs = {
+            commit: [(trees[old], trees[commit]) for old in olds if trees[old] != trees[commit]]
+            for commit, olds in parents.items()
+        }
+        counts = count_changes([pair for some in pairs.values() for pair in some], self._read_trees)
+        return {
+            commit for commit, some in pairs.items() if any(counts[pair] > _MOST_CHANGES for pair in some)
+        }
+
+    def _read_trees(self, ids: Sequence[str]) -> Iterator[bytes]:
+        """The bytes of each tree; of one that git does not have none."""
+        out = self._git("cat-file", "--batch", stdin=_lines(ids))
+        at = 0
+        for _ in ids:
+            end = out.index(b"\n", at)
+            head = out[at:end].split(b" ")
+            size = int(head[2]) if len(head) == 3 else -1
+            yield out[end + 1 : end + 1 + max(size, 0)]
+            at = end + size + 2
+
+    def _bare(self, ids: Sequence[str]) -> Iterator[Commit]:
+        """The commits without what they changed."""
+        out = self._git("log", "--no-walk=unsorted", "--no-patch", "--stdin", _FORMAT, stdin=_lines(ids))
+        return parse_commits(out, ids)
 
     def _read_batch(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
         commits = self._parsed(ids, _PLAIN, shallow)
@@ -115,8 +170,7 @@ class CommitLog:
         """The commits, those without all of their objects as lacking."""
         present = self._with_objects(ids)
         known = {commit.id: commit for commit in self._read_halves(sorted(present), shallow)}
-        bare = self._git("log", "--no-walk=unsorted", "--no-patch", "--stdin", _FORMAT, stdin=_lines(ids))
-        for commit in parse_commits(bare, ids):
+        for commit in self._bare(ids):
             yield known.get(commit.id) or replace(commit, lacking=commit.id not in shallow)
 
     def _read_halves(self, ids: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
@@ -166,7 +220,7 @@ class CommitLog:
             extension = f"[extensions]\n\tobjectformat = {form}\n" if form != "sha1" else ""
             version = 1 if extension else 0
             (place / "config").write_text(f"[core]\n\trepositoryformatversion = {version}\n{extension}")
-            yield CommitLog(self._repository, place)
+            yield CommitLog(self._repository, place, self._memory_bytes)
 
     def file_at(self, commit: str, path: str) -> tuple[str, bytes] | None:
         """The id and the bytes of a file of a commit; None when it has no such file."""
@@ -178,7 +232,15 @@ class CommitLog:
         return blob_digest(answer.out, self._repository.object_format), answer.out
 
     def _parsed(self, ids: Sequence[str], how: Sequence[str], shallow: frozenset[str]) -> list[Commit]:
-        commits = list(parse_commits(self._git("diff-tree", *_DIFF, *how, stdin=_lines(ids)), shallow))
+        command = [*self._at(), "diff-tree", *_DIFF, *how]
+        out = git.run_bounded(
+            command,
+            _MOST_PATCHES,
+            stdin=_lines(ids),
+            env=self._variables(),
+            memory_bytes=self._memory_bytes,
+        )
+        commits = list(parse_commits(out, shallow))
         if [commit.id for commit in commits] != list(ids):
             raise ProviderError("git diff-tree did not answer for every commit")
         return commits
@@ -190,12 +252,15 @@ class CommitLog:
         return frozenset()
 
     def _git(self, *args: str, stdin: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
+        return git.run([*self._at(), *args], stdin=stdin, env=self._variables(), ok=ok)
+
+    def _variables(self) -> dict[str, str]:
         empty = hashlib.new(self._repository.object_format, b"tree 0\0", usedforsecurity=False).hexdigest()
         env = {"GIT_ATTR_NOSYSTEM": "1", "GIT_ATTR_SOURCE": empty}
         if self._place is not None:
             own = self._repository.common_dir
             env |= {"GIT_OBJECT_DIRECTORY": f"{own}/objects", "GIT_SHALLOW_FILE": f"{own}/shallow"}
-        return git.run([*self._at(), *args], stdin=stdin, env=env, ok=ok)
+        return env
 
     def _at(self) -> list[str]:
         folder = str(self._place or self._repository.common_dir)

@@ -77,7 +77,8 @@ def _links_case(group: str, committed: bool) -> Case:
         for name, target in links.items():
             (place.own / name).symlink_to(place.fill(target))
         if committed:
-            repo.commit()
+            repo.git("add", "-A", "--ignore-errors", check=False)  # git adds no `.gitmodules` that is a link
+            repo.git("commit", "-qm", "links")
 
     reads = tuple(links)[:6] + tuple(f"{name}/secret.py" for name in links if group == "to a folder outside")
     return Case(f"links: {group}{'' if committed else ', untracked'}", build, reads=reads)

@@ -115,11 +115,20 @@ def _bomb(depth: int, width: int) -> Callable[[Place, GitRepo], Path | None]:
         tree = raw_tree(repo, *(("100644", f"f{number}".encode(), oid) for number in range(width)))
         for _ in range(depth - 1):
             tree = raw_tree(repo, *(("40000", f"d{number}".encode(), tree) for number in range(width)))
-        commit = repo.git("commit-tree", tree, "-m", "bomb")
+        commit = repo.git("commit-tree", tree, "-p", "main", "-m", "bomb")
         repo.git("update-ref", "refs/heads/main", commit)
         return None
 
     return build
+
+
+def _bomb_of_the_past(place: Place, repo: GitRepo) -> None:
+    """Commits between good ones: the bomb comes and goes, twice."""
+    good = repo.git("rev-parse", "HEAD^{tree}")
+    _bomb(10, 10)(place, repo)
+    bomb = repo.git("rev-parse", "main^{tree}")
+    for tree, message in ((good, "no bomb"), (bomb, "again"), (good, "and gone")):
+        repo.git("update-ref", "refs/heads/main", repo.git("commit-tree", tree, "-p", "main", "-m", message))
 
 
 def _blob_bomb(place: Place, repo: GitRepo) -> None:
@@ -265,4 +274,5 @@ def object_cases() -> Iterator[Case]:
         yield Case(f"git states: {name}", _changed(change), refused="?" if name in _REFUSED else "")
     yield from map(_tree_case, EVIL_NAMES)
     yield Case("git bombs: ten billion files", _bomb(10, 10), refused="files")
+    yield Case("git bombs: in a commit of the past", _bomb_of_the_past)
     yield Case("git bombs: a thousand files deep", _bomb(500, 1), refused="?")

@@ -20,7 +20,11 @@ def limit_s() -> float:
 
 
 Answer = dict[str, Any]
-_OWN_STYLE = re.compile(r"\x1b\[[\d;]*[mK]")  # colours, and the end of a line of progress
+#: Colours and the end of a line; on standard error also how progress is drawn: one line up, no cursor.
+_OWN_STYLE = {
+    "out": re.compile(r"\x1b\[[\d;]*[mK]"),
+    "err": re.compile(r"\x1b\[(?:[\d;]*[mK]|1A|\?25[lh])"),
+}
 _TRACE = ("internal error", "Traceback (most recent", "RecursionError", "MemoryError")
 
 
@@ -58,8 +62,8 @@ def _controls(text: str) -> list[str]:
 
 
 def _escapes(answer: Answer) -> Iterator[str]:
-    for stream in ("out", "err"):
-        plain = _OWN_STYLE.sub("", answer[stream])
+    for stream, own_style in _OWN_STYLE.items():
+        plain = own_style.sub("", answer[stream])
         odd = _controls(plain)
         # carriage returns are how progress is drawn
         if odd:

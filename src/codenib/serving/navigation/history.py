@@ -64,7 +64,7 @@ def history_of(pinned: PinnedSnapshot, log: CommitLog, request: HistoryRequest) 
         snapshot=pinned.ref,
         total=len(past.touches),
         truncated=len(past.touches) > len(items),
-        complete=past.complete,
+        complete=past.complete and not (file.blob and view.lacks_changes),
         uncommitted=file.uncommitted(first, last),
         commits=view.commit_count,
         reachable=view.reachable,
@@ -127,7 +127,7 @@ def _past(pinned: PinnedSnapshot, file: Committed, lines: tuple[int, int] | None
 def _note(pinned: PinnedSnapshot, file: Committed, past: Past) -> str:
     if not file.blob:
         return f"{file.path} is in no commit yet"
-    if past.complete:
+    if past.complete and not pinned.history.lacks_changes:
         return ""
     view, record = pinned.history, pinned.manifest.views[ViewKind.HISTORY]
     if record.error:

@@ -14,7 +14,7 @@ import msgspec
 
 from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.history import Commit
-from codenib.views.history.segment import CommitSegment, write_segment
+from codenib.views.history.segment import LACKING, OVERSIZED, CommitSegment, write_segment
 from codenib.views.history.window import Aged
 from codenib.views.segments import fold, link_segment
 
@@ -60,7 +60,16 @@ class Artifact:
     @property
     def lacking_count(self) -> int:
         """How many of its commits are without their changes, because git does not have the objects."""
-        return sum(int(segment.commits["lacking"][segment.live()].sum()) for segment in self.segments)
+        return self._without(LACKING)
+
+    @property
+    def oversized_count(self) -> int:
+        """How many are without their changes, because these are too many to list."""
+        return self._without(OVERSIZED)
+
+    def _without(self, reason: int) -> int:
+        reasons = [segment.commits["lacking"][segment.live()] for segment in self.segments]
+        return sum(int(((each & reason) != 0).sum()) for each in reasons)
 
     def aged(self) -> list[Aged]:
         """The age keys and ids of all commits."""

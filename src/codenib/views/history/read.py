@@ -56,6 +56,11 @@ class HistoryView:
         return self._artifact.commit_count
 
     @property
+    def lacks_changes(self) -> bool:
+        """Whether it does not know what some of its commits changed."""
+        return self._artifact.lacking_count + self._artifact.oversized_count > 0
+
+    @property
     def reachable(self) -> int:
         """How many commits lead to the snapshot, also those that are too old for the view."""
         return self._artifact.tip.reachable

@@ -27,6 +27,7 @@ _COMMIT = np.dtype(
     [("key", "<i8"), ("authored", "<i8"), ("committed", "<i8"), ("author", "<u4"), ("parents", "<u4"),
      ("message_end", "<u8"), ("change_end", "<u4"), ("lacking", "u1")]
 )  # fmt: skip
+LACKING, OVERSIZED = 1, 2  # git does not have what tells its changes; they are too many to list
 _CHANGE = np.dtype(
     [("commit", "<u4"), ("path", "<u4"), ("old_path", "<u4"), ("hunk_end", "<u4"),
      ("old", "<u8"), ("new", "<u8")]
@@ -57,7 +58,7 @@ def write_segment(aged: Sequence[Aged], commits: Iterable[Commit], out: Path) ->
         messages += commit.message.encode()
         rows.append(
             (each.key, commit.authored, commit.committed, authors.number(commit.author), commit.parents,
-             len(messages), len(changes), commit.lacking)
+             len(messages), len(changes), commit.lacking * LACKING | commit.oversized * OVERSIZED)
         )  # fmt: skip
     width = len(aged[0].id) // 2 if aged else 20
     ids = b"".join(bytes.fromhex(each.id) for each in aged)
@@ -84,7 +85,7 @@ class CommitRow(NamedTuple):
     parents: int
     message_end: int
     change_end: int
-    lacking: int  # 1 where git does not have what tells its changes
+    lacking: int  # LACKING, OVERSIZED: why its changes are not known
 
 
 class ChangeRow(NamedTuple):
@@ -212,7 +213,8 @@ class CommitSegment:
             committed=stored.committed,
             message=self.message(row),
             changes=tuple(self.change(each) for each in self.changes_in(row)),
-            lacking=bool(stored.lacking),
+            lacking=bool(stored.lacking & LACKING),
+            oversized=bool(stored.lacking & OVERSIZED),
         )
 
 

@@ -109,14 +109,18 @@ class HistoryViewBuilder:
 
     def _facts(self, out: Path) -> ViewFacts:
         artifact = read_artifact(out)
-        lacking = artifact.lacking_count
-        counts = {"commits": artifact.commit_count - lacking, "reachable commits": artifact.tip.reachable}
+        lacking, oversized = artifact.lacking_count, artifact.oversized_count
+        known = artifact.commit_count - lacking - oversized
+        counts = {"commits": known, "reachable commits": artifact.tip.reachable}
         lacks = []
         if self._log.boundary():
             lacks.append("a shallow clone: commits before its boundary are unknown; git fetch --unshallow")
         if lacking:
-            counts["commits left out"] = lacking
             lacks.append(
                 f"{lacking:,} commits whose objects git does not have; git fetch --refetch --no-filter"
             )
+        if oversized:
+            lacks.append(f"{oversized:,} commits that change more files than can be listed")
+        if lacking or oversized:
+            counts["commits left out"] = lacking + oversized
         return ViewFacts(counts, ("history",), "; ".join(lacks))
