@@ -84,3 +84,24 @@ def test_a_template_cannot_be_written_elsewhere(tmp_path: Path) -> None:
     write(tmp_path / "root", {"a.c": '#include "../../x.h"\n#include </x.h>\n', "x.h.in": ""})
     CompleteCommands(tmp_path / "root", [], tmp_path / "made")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["root"]
+
+
+def test_a_source_that_only_another_brings_in_has_no_command(tmp_path: Path) -> None:
+    files = {
+        "Makefile": "OBJ = whole.o \\\n  shared.o\nEXTRA_DIST = part.c\nwhole.o: whole.c part.c\n",
+        "part.h": "",
+        "whole.c": '#include "part.h"\n#include "part.c"\n#include "shared.c"\n#include "own.c"\n',
+        "part.c": "",
+        "shared.c": "",
+        "own.c": '#include "part.h"\n',
+        "all/all.c": '#include "part.h"\n#include "../whole.c"\n',
+    }
+    write(tmp_path, files)
+
+    def compiled(*given: CompileCommand) -> set[str]:
+        found = CompleteCommands(tmp_path, given, tmp_path / ".templates").commands
+        return {each.file.removeprefix(f"{tmp_path}/") for each in found}
+
+    assert compiled() == {"all/all.c", "own.c", "shared.c", "whole.c"}
+    build = CompileCommand(str(tmp_path / "whole.c"), str(tmp_path), ("cc", str(tmp_path / "whole.c")))
+    assert compiled(build) == {"all/all.c", "whole.c"}

@@ -1,4 +1,4 @@
-"""The texts of build files in; language standards, macros and folders of headers that they say plainly out.
+"""The texts of build files in; standards, macros, folders of headers and sources that they name plainly out.
 
 Nothing is run. What stands under a condition that is not known here, or has a variable in it that no plain
 `set` gave a value, is left out; a standard counts wherever it stands, and the newest of a file counts.
@@ -62,6 +62,14 @@ _AGES = {
     "2x": 23,
     "2c": 26,
 }
+# Sources and objects that a build file names; a pattern means all of its folder.
+_COMPILED = re.compile(
+    r"(?P<folder>[\w./+-]*/)?(?P<stem>[\w+-][\w.+-]*|\*)\.(?:c|cc|cpp|cxx|c\+\+|o|lo|obj)\b"
+)
+# Lines of a makefile that name files which are shipped, or on which others depend.
+_NOT_COMPILED = re.compile(
+    r"\s*(?:EXTRA_DIST|\w*_?DIST|\w*CLEANFILES|\w*_(?:HEADERS|INCS))\s*\+?=|[^=\t:]*:(?!=)"
+)
 _ROOTS = re.compile(
     r"^(?:\$\{(?:PROJECT_SOURCE_DIR|CMAKE_SOURCE_DIR|\w+_SOURCE_DIR)\}|\$[({](?:top_srcdir|abs_top_srcdir)[)}]|@top_srcdir@)/?"
 )
@@ -72,12 +80,15 @@ _HERE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class FolderHints:
-    """What one build file says: the standard of each language, macros, folders of headers."""
+    """What one build file says: the standard of each language, macros, folders of headers; the names of the
+    sources that it compiles, without suffix, and the folders of which it compiles all."""
 
     c: str
     cpp: str
     macros: tuple[str, ...]
     folders: tuple[str, ...]
+    compiled: frozenset[str] = frozenset()
+    compiled_folders: frozenset[str] = frozenset()
 
 
 class BuildHints:
@@ -117,6 +128,13 @@ class BuildHints:
             named.setdefault(macro.partition("=")[0], macro)
         return sorted(named.values())
 
+    def compiles(self, path: str) -> bool:
+        """Whether a build file of the folders around a source names it among those to compile."""
+        folder, name = dirname(path), path.rpartition("/")[2]
+        stem = name.rpartition(".")[0]
+        around = [one for each in _upwards(folder) for one in self._hints.get(each, ())]
+        return any(stem in one.compiled or folder in one.compiled_folders for one in around)
+
 
 def read_hints(path: str, text: str) -> FolderHints:
     """What one build file says.
@@ -136,7 +154,19 @@ def read_hints(path: str, text: str) -> FolderHints:
         for match in _MESON_FOLDERS.finditer(text) if path.endswith("meson.build") else ():
             folders += re.findall(r"'([^']*)'", match[1])
     places = {place for each in folders if (place := _place(folder, each)) is not None}
-    return FolderHints(c, cpp, tuple(dict.fromkeys(macros)), tuple(sorted(places)))
+    stems, all_of = _compiled(folder, text, is_make=not is_cmake and not path.endswith("meson.build"))
+    return FolderHints(c, cpp, tuple(dict.fromkeys(macros)), tuple(sorted(places)), stems, all_of)
+
+
+def _compiled(folder: str, text: str, *, is_make: bool) -> tuple[frozenset[str], frozenset[str]]:
+    """The sources that a build file compiles, by name without suffix, and the folders of which all."""
+    if is_make:
+        joined = text.replace("\\\r\n", " ").replace("\\\n", " ")
+        text = "\n".join(line for line in joined.splitlines() if not _NOT_COMPILED.match(line))
+    found = [(match["folder"] or "", match["stem"]) for match in _COMPILED.finditer(text)]
+    patterns = (_place(folder, prefix) for prefix, stem in found if stem == "*")
+    named = frozenset(stem for _, stem in found if stem != "*")
+    return named, frozenset(place for place in patterns if place is not None)
 
 
 def _standards(text: str) -> tuple[str, str]:

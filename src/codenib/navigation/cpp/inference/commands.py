@@ -1,8 +1,9 @@
 """A tree and the commands that a build gave, if any, in; a command for every source of the tree out.
 
 A source that no command is for gets those of the nearest that has one; without any, what the build files and
-the directives of the sources say. A header that no compiled file includes is compiled by itself. Nothing is
-run: all of it is read from texts.
+the directives of the sources say. A source that is only a part of others (`#include "part.c"`) gets none: it
+is read as their headers are. A header that no compiled file includes is compiled by itself. Nothing is run:
+all of it is read from texts.
 """
 
 from __future__ import annotations
@@ -52,6 +53,8 @@ class CompleteCommands:
         self._tree = IncludeTree(root, files, hints.folders)
         inference = _Inference(root, self._tree, hints, known, generated)
         sources = [path for path in files if path.endswith(SOURCES) and path not in known]
+        parts = _Parts(self._tree, hints, known).among([path for path in files if path.endswith(SOURCES)])
+        sources = [path for path in sources if path not in parts]
         more = {path: inference.command(path, cpp=path.endswith(CPP_SOURCES)) for path in sources}
         reached = {each for path in (*known, *more) for each in self._tree.closure(path, certain=True)}
         self._alone = [path for path in files if path.endswith(_HEADERS) and path not in reached]
@@ -91,6 +94,39 @@ def tree_files(root: Path) -> list[str]:
 def _is_plain(path: Path) -> bool:
     """Whether it is a file and no link; reading a pipe would never end."""
     return S_ISREG(path.lstat().st_mode)
+
+
+class _Parts:
+    """Tells sources that only others' directives bring into a build.
+
+    Where a build gave commands, one that it does not compile but includes is a part. Otherwise one that
+    stands beside its includer, that no build file names, and that does not include itself all that its
+    includer does: it cannot be read alone.
+    """
+
+    def __init__(self, tree: IncludeTree, hints: BuildHints, known: Collection[str]) -> None:
+        self._tree = tree
+        self._hints = hints
+        self._known = known
+
+    def among(self, sources: Sequence[str]) -> set[str]:
+        found: set[str] = set()
+        for path in sources:
+            for each in self._tree.direct(path):
+                other = each.target
+                if not other.endswith(SOURCES) or other in self._known or not each.certain:
+                    continue
+                if path in self._tree.closure(other):  # each includes the other: both are compiled
+                    continue
+                if path in self._known or self._is_part(other, path):
+                    found.add(other)
+        return found
+
+    def _is_part(self, path: str, includer: str) -> bool:
+        if dirname(path) != dirname(includer) or self._hints.compiles(path):
+            return False
+        needed = {each.target for each in self._tree.direct(includer) if not each.target.endswith(SOURCES)}
+        return not needed <= self._tree.closure(path)
 
 
 class _Inference:
