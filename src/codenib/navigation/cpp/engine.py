@@ -137,7 +137,7 @@ class CppEngine:
         found = workers.ask(self._files, database.commands, table)
         answers = {each.path: normalizer.normalize(each) for each in found}
         summaries = {path: summary_of(each) for path, each in answers.items()}
-        assembly = FactAssembly(table, summaries.values())
+        assembly = FactAssembly(table, summaries.values(), includes)
         state = _State(
             texts=texts,
             database=database,
@@ -188,7 +188,7 @@ class CppEngine:
         self._ask_again(state, sorted(again), table, diff, carried)
         now = {path: self._deflated(path) for path in changed if path in there}
         state.texts = {path: now[path] if path in now else state.texts[path] for path in self._files}
-        state.assembly = FactAssembly(table, (state.summaries[path] for path in self._files))
+        state.assembly = FactAssembly(table, (state.summaries[path] for path in self._files), state.includes)
         lines = self._assemble(state, old, diff, again | carried.keys())
         self._state, self._pending = state, set()
         return lines
@@ -286,7 +286,10 @@ class CppEngine:
         state.nodes = {path: before[path] for path in self._files if path in before}
         state.targets = {path: state.targets[path] for path in self._files if path in state.targets}
         first = again | {
-            path for path in self._files if old.targeted.get(path, {}) != new.targeted.get(path, {})
+            path
+            for path in self._files
+            if old.targeted.get(path, {}) != new.targeted.get(path, {})
+            or old.borrowed.get(path) != new.borrowed.get(path)
         }
         lines = {path: self._line(state, path) for path in sorted(first)}
         renamed = _renamed(old, new, diff)

@@ -17,7 +17,7 @@ from codenib.core.facts import FileScope, Role, WireFacts
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
-from codenib.navigation.cpp.includes import reachable
+from codenib.navigation.cpp.includes import Includes, reachable
 from codenib.navigation.cpp.nodes import OF_INDEX, Start, TargetedPlace, nodes_of
 from codenib.navigation.cpp.tokens import TokenKind
 from codenib.navigation.targets import TargetTable
@@ -54,7 +54,7 @@ def summary_of(file: FileAnswers) -> FileSummary:
 class FactAssembly:
     """All files' answers together: who refers to what decides which places need a node."""
 
-    def __init__(self, table: SymbolTable, files: Iterable[FileSummary]) -> None:
+    def __init__(self, table: SymbolTable, files: Iterable[FileSummary], includes: Includes) -> None:
         self.table = table
         files = list(files)
         for file in files:
@@ -73,6 +73,22 @@ class FactAssembly:
                 )
         for file in files:
             self._target_answers(file)
+        #: Of each file without a guard, which sources may include for what they define before: their macros.
+        self.borrowed = {path: self._macros_around(path, files, includes) for path in includes.unguarded}
+
+    def _macros_around(
+        self, path: str, files: Iterable[FileSummary], includes: Includes
+    ) -> dict[str, set[Target]]:
+        """The macros that files define which may include `path`, by name. The index leaves them out."""
+        found: dict[str, set[Target]] = defaultdict(set)
+        for file in files:
+            if file.path == path or not file.macros or path not in includes.closure(file.path):
+                continue
+            for _, name, place in file.macros:
+                home = self.table.locate(place)
+                if home is not None and home[0] == file.path:
+                    found[name].add(home)
+        return found
 
     def facts(self, file: FileAnswers, scope: FileScope = FileScope.PROJECT) -> WireFacts:
         """What the line of one file says."""
@@ -143,7 +159,7 @@ class FactAssembly:
 
     def _occurrences(self, file: FileAnswers, starts: set[Start], targets: TargetTable) -> list[int]:
         listed = self.table.references.get(file.path, {})
-        scope = _FileScope(self.table, file, listed)
+        scope = _FileScope(self.table, file, listed, self.borrowed.get(file.path, {}))
         rows = []
         for asked in file.asked:
             start = (asked.token.line, asked.token.column)
@@ -152,8 +168,10 @@ class FactAssembly:
                 _declarations_key(self.table, identity)
                 for identity in self.declarations[file.path].get(start, ())
             }
-            asks = scope.asks(asked)
-            defs = set(self._definitions(asked))
+            around = scope.definitions_around(asked)
+            keys |= around
+            asks = around or scope.asks(asked)
+            defs = around or set(self._definitions(asked))
             if keys or asks or defs:
                 roles = _roles(file, asked, declares=start in starts)
                 same = -1 if asks == keys else _listed(targets, asks)
@@ -186,7 +204,14 @@ class FactAssembly:
 class _FileScope:
     """What tokens of one file are occurrences of, and what references asked there collects."""
 
-    def __init__(self, table: SymbolTable, file: FileAnswers, listed: Mapping[Start, Sequence[str]]) -> None:
+    def __init__(
+        self,
+        table: SymbolTable,
+        file: FileAnswers,
+        listed: Mapping[Start, Sequence[str]],
+        borrowed: Mapping[str, set[Target]],
+    ) -> None:
+        self._borrowed = borrowed
         self._table = table
         self._file = file
         self._listed = listed
@@ -209,6 +234,23 @@ class _FileScope:
             table.target(identity) for identity in asked.symbols if table.is_indexed(identity)
         }
         return asks | {self._here(identity) for identity in asked.symbols if identity in self._differ}
+
+    def definitions_around(self, asked: TokenAnswer) -> set[Target]:
+        """What a name means that the file's own parse does not know, as whoever includes the file reads it.
+
+        The index has that of a header that cannot be read alone, but for macros of the source that includes
+        it. Of all that a macro makes at a place only what has the name that stands there.
+        """
+        name = asked.token.text
+        if asked.token.kind is not TokenKind.NAME:
+            return set()
+        # The type of a local that the parse does not know is said to be the local.
+        symbols = [self._file.symbols[identity] for identity in asked.symbols]
+        if any(symbol.name == name or not symbol.is_local for symbol in symbols):
+            return set()
+        listed = self._listed.get((asked.token.line, asked.token.column), ())
+        known = {self._table.target(each) for each in listed if self._table.name(each) == name}
+        return known or (set() if asked.symbols else self._borrowed.get(name, set()))
 
     def _here(self, identity: str) -> Target:
         """The key of a symbol for those who ask in this file alone."""

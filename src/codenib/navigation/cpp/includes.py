@@ -16,6 +16,8 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _ASKED_FOR = re.compile(rb"__has_(?:include|include_next|embed)\b\s*\(\s*[<\"]([^>\"\n]*)")
+_GUARD = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+once\b|^\s*#[ \t]*(?:ifndef|if[ \t]+!)", re.MULTILINE)
+_COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _ANY = ""  # the name of what a macro stands for
 
 
@@ -28,6 +30,13 @@ class Includes:
         self._direct: dict[str, set[str]] = {}
         self._closed: dict[str, frozenset[str]] = {}
         self._known: dict[str, set[str]] = {}
+        self._guarded: set[str] = set()
+
+    @property
+    def unguarded(self) -> list[str]:
+        """The files that may be included more than once, each time to mean something else."""
+        included = set().union(*self._known.values())
+        return sorted(path for path in self._named if path in included and path not in self._guarded)
 
     def learn(self, graph: Mapping[str, Iterable[str]]) -> None:
         """What the index says that files include; where a macro names the header, only that tells."""
@@ -48,6 +57,9 @@ class Includes:
                 self._named.pop(path, None)
                 continue
             self._named[path] = frozenset(spelled(data))
+            self._guarded.discard(path)
+            if is_guarded(data):
+                self._guarded.add(path)
         self._direct, self._closed = {}, {}
 
     def dependents(self, changed: Collection[str]) -> set[str]:
@@ -88,6 +100,16 @@ class Includes:
             # Where no path ends so, a link or an option may lead to any file of that name.
             found.update([each for each in same if f"/{each}".endswith(f"/{name}")] or same)
         return found
+
+
+def is_guarded(data: bytes) -> bool:
+    """Whether a text says first that it counts once: `#pragma once`, or a condition around all of it.
+
+    >>> is_guarded(b"/* list */\\n#ifndef A_H\\n#define A_H"), is_guarded(b"OP(LOAD)")
+    (True, False)
+    """
+    match = _GUARD.search(plain := _COMMENT.sub(b"", data))
+    return match is not None and not plain[: match.start()].strip()
 
 
 def spelled(data: bytes) -> Iterable[str]:

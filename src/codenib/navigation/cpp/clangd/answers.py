@@ -15,6 +15,7 @@ import msgspec
 
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
+from codenib.navigation.cpp.macros import directive_lines, macro_parameters
 from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 
 Start = tuple[int, int]  # line and column
@@ -23,6 +24,7 @@ Definitions = tuple[tuple[ClangdPlace, int], ...]  # places with the end column 
 # Only what is local has its offset in its name.
 _LOCAL = re.compile(r"c:[^@]*@\d+(?:@|$)")
 _NAMESPACE_ALIAS = re.compile(r"@NA@[^@]*$")
+_TYPEDEF = re.compile(r"@T@[^@]*$")
 #: What tokens with the same definition share, or the place of one that shares it with none.
 _Meaning = tuple[str, str, bytes] | Start | tuple[()]
 # Requests in flight at once: enough to keep clangd busy, few enough to keep the answers small.
@@ -41,6 +43,11 @@ class NamedSymbol:
     @property
     def is_macro(self) -> bool:
         return "@macro@" in self.usr
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is a local, a parameter or a parameter of a template."""
+        return _LOCAL.match(self.usr) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +145,13 @@ class Asker:
         asked = self._guess(document, asked, text)
         own = self._own(document, asked, symbols, listed)
         self._session.tell("textDocument/didClose", {"textDocument": document})
+        parameters = macro_parameters(text, is_c=is_c)
+        if parameters:
+            full = str(self._root / path)
+            asked = [
+                _as_parameter(full, one, parameters.get((one.token.line, one.token.column)), symbols, own)
+                for one in asked
+            ]
         return FileAnswers(path, asked, list(_flat(outline or [], -1, [0])), symbols, own)
 
     def ask_at(self, path: str, tokens: Sequence[Token]) -> list[tuple[Definitions, tuple[str, ...]]]:
@@ -241,15 +255,33 @@ class Asker:
         return {identity: frozenset(places) for identity, places in own.items()}
 
 
+def _as_parameter(
+    path: str,
+    one: TokenAnswer,
+    parameter: Token | None,
+    symbols: dict[str, NamedSymbol],
+    own: dict[str, frozenset[Start]],
+) -> TokenAnswer:
+    """A token that is a macro's parameter, of which clangd knows nothing, as a local of its macro."""
+    if parameter is None:
+        return one
+    identity = f"parameter@{parameter.line}@{parameter.column}"
+    place = ClangdPlace(path, parameter.line, parameter.column)
+    symbols[identity] = NamedSymbol(parameter.text, "", identity, place)
+    own[identity] = own.get(identity, frozenset()) | {(one.token.line, one.token.column)}
+    definitions = ((place, parameter.end_column),)
+    return replace(one, style="parameter", definitions=definitions, symbols=(identity,))
+
+
 def _is_local(symbol: NamedSymbol, uri: str) -> bool:
     """Whether a symbol is a local, a parameter or a parameter of a template of this file."""
     here = symbol.place is not None and path_to_uri(symbol.place.path) == uri
-    return here and _LOCAL.match(symbol.usr) is not None
+    return here and symbol.is_local
 
 
 def nearby_definitions(asked: Sequence[TokenAnswer], text: str) -> dict[int, Definitions]:
     """For each name that names nothing, by its number: what the nearest of the same words means."""
-    directives = _directives(text)
+    directives = directive_lines(text)
     words: dict[str, list[tuple[Start, Definitions]]] = defaultdict(list)
     for one in asked:
         if one.symbols and one.token.kind is TokenKind.NAME and one.token.line not in directives:
@@ -274,19 +306,6 @@ def _nearest(token: Token, known: Sequence[tuple[Start, Definitions]]) -> Defini
     return known[after if below <= above else after - 1][1]
 
 
-def _directives(text: str) -> set[int]:
-    """The lines of the preprocessor's directives."""
-    found: set[int] = set()
-    goes_on = False
-    for at, line in enumerate(text.split("\n")):
-        if goes_on or line.lstrip().startswith("#"):
-            found.add(at)
-            goes_on = line.rstrip("\r").endswith("\\")
-        else:
-            goes_on = False
-    return found
-
-
 def _relevant(found: tuple[str, ...], text: str, symbols: Mapping[str, NamedSymbol]) -> tuple[str, ...]:
     """Of all that a token names, what references is about: the macro before what it stands for, the alias
     before what it is an alias of."""
@@ -294,7 +313,9 @@ def _relevant(found: tuple[str, ...], text: str, symbols: Mapping[str, NamedSymb
     if macros:
         return macros
     found = tuple(identity for identity in found if _NAMESPACE_ALIAS.search(symbols[identity].usr)) or found
-    return tuple(identity for identity in found if symbols[identity].name == text) or found
+    found = tuple(identity for identity in found if symbols[identity].name == text) or found
+    # `typedef struct X X`: the type's name alone means the typedef, and `struct X` the struct.
+    return tuple(identity for identity in found if _TYPEDEF.search(symbols[identity].usr)) or found
 
 
 def _chosen(tokens: Iterator[Token], indexed: Collection[Start]) -> Iterator[tuple[Token, str, bool]]:

@@ -2,7 +2,7 @@
 
 A place that the file's own parse cannot know comes from the index. One that the index on disk does not have
 was left by a file that clangd had open earlier: the declaration that the file sees replaces it. Of a symbol
-with several definitions clangd gives any: the first replaces it.
+with several definitions clangd gives any: the first replaces it, but asked at one of them it is that one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,15 @@ class AnswerNormalizer:
         self._included = included
 
     def normalize(self, file: FileAnswers) -> FileAnswers:
-        known: dict[tuple[Definitions, tuple[str, ...], bool], Definitions] = {}
+        known: dict[tuple[Definitions, tuple[str, ...], tuple[int, int] | None], Definitions] = {}
         asked = []
         for one in file.asked:
             if one.token.kind is TokenKind.HEADER or not self._doubtful(file.path, one):
                 asked.append(one)
                 continue
-            here = (one.token.line, one.token.column) in self._table.spots.get(file.path, ())
+            start = (one.token.line, one.token.column)
+            # Where a symbol is declared the answer is of that place.
+            here = start if start in self._table.spots.get(file.path, ()) else None
             key = (one.definitions, one.symbols, here)
             if key not in known:
                 known[key] = self._places(file, one)
@@ -91,6 +93,8 @@ class AnswerNormalizer:
             symbol = self._table.symbols.get(identity)
             if symbol is None:
                 continue
+            if place in definitions and own in definitions:
+                return own  # `main` of each program is its own
             here = own in declarations or own in definitions
             if place in declarations and symbol.declaration and (here or not sees):
                 return symbol.declaration

@@ -112,6 +112,12 @@ class SymbolTable:
         # A macro's identity has its offset in it, which other versions of a header change.
         return f"{self._macros[identity][0]}#macro" if identity in self._macros else f"#{identity}"
 
+    def name(self, identity: str) -> str:
+        """What an indexed symbol is called in the source; empty where that is not known."""
+        if symbol := self.symbols.get(identity):
+            return symbol.name
+        return self._macros[identity][0] if identity in self._macros else ""
+
     def places(self, identity: str) -> list[tuple[str, int, int]]:
         """Where an indexed symbol is declared and defined in the repository."""
         symbol = self.symbols.get(identity)
