@@ -155,7 +155,14 @@ def read_hints(path: str, text: str) -> FolderHints:
             folders += re.findall(r"'([^']*)'", match[1])
     places = {place for each in folders if (place := _place(folder, each)) is not None}
     stems, all_of = _compiled(folder, text, is_make=not is_cmake and not path.endswith("meson.build"))
-    return FolderHints(c, cpp, tuple(dict.fromkeys(macros)), tuple(sorted(places)), stems, all_of)
+    return FolderHints(
+        c=c,
+        cpp=cpp,
+        macros=tuple(dict.fromkeys(macros)),
+        folders=tuple(sorted(places)),
+        compiled=stems,
+        compiled_folders=all_of,
+    )
 
 
 def _compiled(folder: str, text: str, *, is_make: bool) -> tuple[frozenset[str], frozenset[str]]:
