@@ -250,7 +250,8 @@ class LineMatch:
     """A matching line. Lines are 1-based, columns 0-based in code points of `text`, ends exclusive.
 
     `column` and `end_column` are those of the first match in the line; `spans` holds every match. Line texts
-    are without their newline; a carriage return stays.
+    are without their newline; a carriage return stays. A match over several lines has them all in `text`,
+    begins at `line`, and its columns count from there.
     """
 
     path: str
@@ -271,7 +272,8 @@ class RegexAnswer(ItemSequence[LineMatch]):
     """Matching lines from one snapshot, in path order.
 
     `complete` is false after a time-out, and then `total` is a lower bound; `scanned_all` says that the
-    pattern has no part that the trigram filter could use; `provider` names the engine.
+    pattern has no part that the trigram filter could use; `provider` names the engine. `by_file` counts the
+    matching lines of each file, also past the limit.
     """
 
     items: tuple[LineMatch, ...]
@@ -287,6 +289,7 @@ class RegexAnswer(ItemSequence[LineMatch]):
     coverage: Coverage
     seconds: float
     refreshed: str = ""
+    by_file: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ CodenibError
 ├── StateError      re-indexing fixes it             exit 3
 │   └── StoreFault  the disk failed on the way       exit 3
 ├── ProviderError   an outside program failed        exit 4
+├── CallCancelled   nobody waits for the answer any more (`core/calls/`)
 └── CannotMaintain  internal: rebuild that part instead
 """
 

@@ -65,7 +65,10 @@ class SearchRequest:
 
 @dataclass(frozen=True, slots=True)
 class RegexRequest:
-    """A pattern to look for in the raw text; `k=None` for every line, `context` lines around each."""
+    """A pattern to look for in the raw text; `k=None` for every line, `context` lines around each.
+
+    Matches of a `multiline` pattern may span lines; a result is then all lines of one.
+    """
 
     pattern: str
     k: int | None = 100
@@ -74,6 +77,7 @@ class RegexRequest:
     paths: Sequence[str] = ()
     context: int = 0
     timeout_s: float = 10.0
+    multiline: bool = False
     backend: RegexBackend = "trigram"
     snapshot: SnapshotRequest = CURRENT
 

@@ -154,14 +154,14 @@ class Workspace:
 
     def regex(
         self, pattern: str, *, k: int | None = 100, ignore_case: bool = False, literal: bool = False,
-        paths: Sequence[str] = (), context: int = 0, timeout_s: float = 10.0,
+        multiline: bool = False, paths: Sequence[str] = (), context: int = 0, timeout_s: float = 10.0,
         backend: requests.RegexBackend = "trigram", at: str | None = None, refresh: Refresh = "auto",
     ) -> RegexAnswer:  # fmt: skip
         """Lines that match `pattern`, in path order, as a scan of every file would find them."""
         return self.searcher.regex(
             requests.RegexRequest(
-                pattern, k=k, ignore_case=ignore_case, literal=literal, paths=paths, context=context,
-                timeout_s=timeout_s, backend=backend, snapshot=SnapshotRequest(at, refresh),
+                pattern, k=k, ignore_case=ignore_case, literal=literal, multiline=multiline, paths=paths,
+                context=context, timeout_s=timeout_s, backend=backend, snapshot=SnapshotRequest(at, refresh),
             )
         )  # fmt: skip
 

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from codenib.adapters.mcp.turns import Turns
+from codenib.core.calls.cancellation import CallCancelled, check_cancelled, ended_by_cancellation
 from codenib.core.errors import StateError
 
 
@@ -116,5 +117,29 @@ def test_a_call_that_would_wait_too_long_is_told_when_to_come_back() -> None:
                 await turns.run("late", gate.call("late"))
             gate.open.set()
         assert turns.busy_s("anyone") == 0
+
+    anyio.run(main)
+
+
+def test_an_abandoned_call_is_told_so_in_its_thread() -> None:
+    begun, told, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def work() -> None:
+        with ended_by_cancellation(told.set):
+            begun.set()
+            assert told.wait(20)
+        try:
+            check_cancelled()
+        except CallCancelled:
+            ended.set()
+
+    async def main() -> None:
+        turns = Turns(most=1, waiting=5)
+        async with anyio.create_task_group() as group:
+            group.start_soon(turns.run, "client", work)
+            await _until(begun.is_set)
+            group.cancel_scope.cancel()
+        await _until(ended.is_set)
+        await turns.run("client", check_cancelled)  # the next call is another one
 
     anyio.run(main)

@@ -100,7 +100,7 @@ class _Row(msgspec.Struct):
     data: msgspec.Raw
 
 
-def ripgrep(pattern: str, folder: Path, *options: str) -> list[Hit]:
+def matched_lines(pattern: str, folder: Path, *options: str) -> list[_Line]:
     command = [
         str(RG),
         "--no-config",
@@ -116,8 +116,22 @@ def ripgrep(pattern: str, folder: Path, *options: str) -> list[Hit]:
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
     assert done.returncode in (0, 1), done.stderr.decode()
     rows = [msgspec.json.decode(row, type=_Row) for row in done.stdout.splitlines()]
-    lines = [msgspec.json.decode(row.data, type=_Line) for row in rows if row.type == "match"]
+    return [msgspec.json.decode(row.data, type=_Line) for row in rows if row.type == "match"]
+
+
+def ripgrep(pattern: str, folder: Path, *options: str) -> list[Hit]:
+    lines = matched_lines(pattern, folder, *options)
     return sorted((line.path.text.removeprefix("./"), line.line_number, columns(line)) for line in lines)
+
+
+def covered(pattern: str, folder: Path) -> list[tuple[str, int]]:
+    """Every line of a match of ripgrep's, which makes one block of matches in neighbouring lines."""
+    lines = matched_lines(pattern, folder, "-U")
+    return sorted(
+        (each.path.text.removeprefix("./"), each.line_number + at)
+        for each in lines
+        for at in range(len(each.lines.text.removesuffix("\n").split("\n")))
+    )
 
 
 def columns(line: _Line) -> tuple[tuple[int, int], ...]:
@@ -131,6 +145,26 @@ def check(view: TrigramView, copy: Path, pattern: str, *options: str) -> None:
     # No time limit worth the name: a busy machine would cut the answer short, and say so.
     found = view.search(pattern, ignore_case="-i" in options, literal="-F" in options, timeout_s=300)
     assert [(item.path, item.line, item.spans) for item in found.items] == expected
+
+
+SPANNING = [
+    r"^@\w+[^\n]*\ndef \w+",
+    r"import \w+\n\nfrom",
+    r"(?s)class Trigram\w+.{0,300}?def ",
+    r"def \w+\([^)]*\)\s*->\s*None:\n\s+assert",
+    r"[ \n]pytest\b",
+    r"def\b",
+]
+
+
+@pytest.mark.parametrize("pattern", SPANNING)
+def test_patterns_that_span_lines_match_the_lines_of_ripgrep(
+    view: TrigramView, copy: Path, pattern: str
+) -> None:
+    found = view.search(pattern, multiline=True, timeout_s=300)
+    lines = [(item.path, item.line + at) for item in found.items for at in range(item.text.count("\n") + 1)]
+    assert sorted(lines) == covered(pattern, copy)
+    assert sum(found.by_file.values()) == found.total == len(found.items) > 0
 
 
 @pytest.mark.parametrize("pattern", FIXED)

@@ -186,6 +186,17 @@ def test_a_line_break_in_a_pattern_is_an_input_error(tmp_path: Path, pattern: st
         open_view(FILES, tmp_path).search(pattern, literal=literal)
 
 
+def test_a_match_over_lines_has_them_all(tmp_path: Path) -> None:
+    view = open_view(FILES, tmp_path)
+    for pattern, literal in ((r"Loader:\n\s+def", False), ("Loader:\n    def", True)):
+        found = view.search(pattern, literal=literal, multiline=True, context=1)
+        (match,) = found.items
+        assert (match.line, match.text) == (3, "class Loader:\n    def load(self):")
+        assert (match.before, match.after) == (("",), ("        return os.sep",))
+        assert match.text[match.column : match.end_column] == "Loader:\n    def"
+        assert (found.candidates, dict(found.by_file)) == (1, {"src/a.py": 1})
+
+
 def test_a_pattern_nested_too_deep_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="too large"):
         open_view(FILES, tmp_path).search("(" * 5000 + ")" * 5000)

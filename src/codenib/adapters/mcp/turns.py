@@ -17,6 +17,7 @@ from typing import TypeVar
 import anyio
 import anyio.to_thread
 
+from codenib.core.calls.cancellation import CALL, Cancellation
 from codenib.core.errors import StateError
 
 ResultT = TypeVar("ResultT")
@@ -27,9 +28,9 @@ _SHARE = 0.1  # of the last call in what calls took lately
 class Turns:
     """Runs calls in threads, at most `most` at once. Of those that wait, each client has one in its turn.
 
-    A turn ends with its thread, also when nobody waits for the result any more: an abandoned call still uses
-    the processor. Beyond `waiting` calls a further one is refused, and where it would wait for more than
-    `patience_s`, as calls took lately.
+    A turn ends with its thread, also when nobody waits for the result any more: the call is told that, and
+    uses the processor until it looks. Beyond `waiting` calls a further one is refused, and where it would
+    wait for more than `patience_s`, as calls took lately.
     """
 
     def __init__(self, most: int, waiting: int, patience_s: float = _PATIENCE_S) -> None:
@@ -44,8 +45,9 @@ class Turns:
         """What `function` returns, called in a thread when it is the client's turn."""
         await self._take(client)
         loop, begun = asyncio.get_running_loop(), False
+        call, before = Cancellation(), CALL.get()
 
-        def call() -> ResultT:
+        def work() -> ResultT:
             nonlocal begun
             begun, started = True, time.monotonic()
             try:
@@ -56,9 +58,14 @@ class Turns:
 
         if self._limiter is None:  # the turns are the limit
             self._limiter = anyio.CapacityLimiter(float("inf"))
+        CALL.set(call)  # the thread gets a copy of this context
         try:
-            return await anyio.to_thread.run_sync(call, abandon_on_cancel=True, limiter=self._limiter)
+            return await anyio.to_thread.run_sync(work, abandon_on_cancel=True, limiter=self._limiter)
+        except anyio.get_cancelled_exc_class():
+            call.cancel()
+            raise
         finally:
+            CALL.set(before)
             if not begun:
                 self._end()
 

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from codenib.core.calls.cancellation import CallCancelled, check_cancelled
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.requests import ImpactRequest, NeighboursRequest, SnapshotRequest
 from codenib.core.source import Level, Mark, UnitRow
@@ -190,6 +191,7 @@ class ImpactAnalyzer:
         self, pinned: PinnedSnapshot, changed: _Changed, request: ImpactRequest
     ) -> tuple[_Known, _Known]:
         """What depends on something that changed, and the test code that reaches it."""
+        check_cancelled()
         symbol = changed.symbol
         if changed.ask is None:
             return self._uses_of_removed(symbol, request.snapshot)
@@ -199,6 +201,8 @@ class ImpactAnalyzer:
             if near.backends:  # by name no second step is taken
                 ask = replace(changed.ask, depth=max(_TEST_STEPS, request.depth), kinds=_REACHING)
                 far = self._navigator.neighbours(ask)
+        except CallCancelled:
+            raise
         except CodenibError as error:
             note = f"{symbol.qualified}: {error.message.partition(chr(10))[0]}"
             return _unknown(note), _unknown(note)

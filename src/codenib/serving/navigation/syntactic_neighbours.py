@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Evidence
+from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.errors import InputError
 from codenib.core.navigation import Meaning
 from codenib.core.requests import NeighboursRequest, RegexRequest
@@ -264,6 +265,7 @@ class NeighboursByName:
 
     def _is_late(self) -> bool:
         """Whether so much time went into this answer that it ends with what it has."""
+        check_cancelled()
         return time.thread_time() > self._deadline
 
     def _around(self, path: str, line: int) -> Evidence | None:

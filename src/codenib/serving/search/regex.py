@@ -24,6 +24,7 @@ def search_regex(snapshots: Snapshots, request: RegexRequest) -> RegexAnswer:
         request.pattern,
         ignore_case=request.ignore_case,
         literal=request.literal,
+        multiline=request.multiline,
         paths=path_filter(request.paths),
         limit=request.k,
         context=request.context,
@@ -43,4 +44,5 @@ def search_regex(snapshots: Snapshots, request: RegexRequest) -> RegexAnswer:
         coverage=pinned.coverage(kind),
         seconds=time.perf_counter() - started,
         refreshed=refreshed,
+        by_file=matches.by_file,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from codenib.core.answers import LineMatch
 
@@ -24,3 +25,4 @@ class Matches:
     scanned_all: bool
     complete: bool
     reason: str = ""
+    by_file: Mapping[str, int] = field(default_factory=dict)  # matching lines of each file that has some

@@ -1,10 +1,10 @@
 """A search pattern in, a matcher out that finds the matching lines of a text.
 
-Lines are ripgrep's: split at "\\n" alone, matched one by one without it, so that no match spans lines and `^`
-and `$` are a line's ends. The dialect is that of the `regex` package (version 0), Unicode-aware. Known
-differences from ripgrep: `\\s` also matches \\x1c to \\x1f; `\\w` and `\\d` follow Python's Unicode tables;
-lookarounds and backreferences work here; `{e<=1}` is fuzzy matching; under -i `i` matches `İ` and `I` matches
-`ı`; broken UTF-8 reads as U+FFFD, which `.` matches.
+Lines are ripgrep's: split at "\\n" alone, matched one by one without it, so that no match spans lines, unless
+it is asked for, and `^` and `$` are a line's ends. The dialect is that of the `regex` package (version 0),
+Unicode-aware. Known differences from ripgrep: `\\s` also matches \\x1c to \\x1f; `\\w` and `\\d` follow
+Python's Unicode tables; lookarounds and backreferences work here; `{e<=1}` is fuzzy matching; under -i `i`
+matches `İ` and `I` matches `ı`; broken UTF-8 reads as U+FFFD, which `.` matches.
 """
 
 from __future__ import annotations
@@ -72,16 +72,20 @@ class Pattern:
         return self.matcher or self.task.compiled()
 
 
-def compile_pattern(pattern: str, *, ignore_case: bool = False, literal: bool = False) -> Pattern:
-    """The matcher of `pattern`; `literal` takes it as plain text.
+def compile_pattern(
+    pattern: str, *, ignore_case: bool = False, literal: bool = False, multiline: bool = False
+) -> Pattern:
+    """The matcher of `pattern`; `literal` takes it as plain text; a `multiline` one may match line breaks.
 
     Raises `InputError` for a bad pattern. Of a large one, only its worker can tell.
     """
     if len(pattern) > _LONGEST:
         what = f"a pattern of {len(pattern):,} characters is too long, {_LONGEST:,} are the most"
         raise InputError(what, hint="search for a line of it")
-    if literal:
+    if literal and not (multiline and "\n" in pattern):
         return _compile_literal(pattern, ignore_case)
+    if literal:
+        pattern = regex.escape(pattern, special_only=True)
     flags = _FLAGS | (regex.IGNORECASE if ignore_case else 0)
     nodes = written_out(pattern)
     if nodes > MOST_NODES:
@@ -90,13 +94,19 @@ def compile_pattern(pattern: str, *, ignore_case: bool = False, literal: bool = 
         )
     try:
         line = regex.compile(pattern, flags) if len(pattern) <= _SMALL and nodes <= _SMALL_NODES else None
-        syntax = parse(pattern, ignore_case=ignore_case) if len(pattern) <= _ANALYSED else None
+        syntax = (
+            parse(pattern, ignore_case=ignore_case, multiline=multiline)
+            if len(pattern) <= _ANALYSED
+            else None
+        )
         need = ANY if syntax is None else need_of(syntax.root)
     except regex.error as error:
         where = "" if error.pos is None else f" at position {error.pos}"
         raise InputError(f"bad pattern {pattern!r}: {error.msg}{where}", hint=_HINT) from error
     except (RecursionError, OverflowError) as error:
         raise InputError(f"bad pattern {pattern[:80]!r}: too large ({error})", hint=_HINT) from error
+    if multiline:  # in a worker always: what spans lines has more of them to go back and forth in
+        return Pattern(None, need, None, WorkerTask(pattern, flags, pattern, flags, multiline=True))
     if "\n" in pattern or (syntax is not None and syntax.line_break):
         raise _line_break(pattern)
     task = _task(pattern, flags, syntax)
@@ -143,7 +153,7 @@ def _compile_literal(text: str, ignore_case: bool) -> Pattern:
 def _line_break(pattern: str) -> InputError:
     return InputError(
         f"the pattern {pattern!r} holds a line break, but lines are searched one by one",
-        hint="search for a single line of it, with --context for the lines around",
+        hint="codenib regex --multiline, or search for a single line of it",
     )
 
 

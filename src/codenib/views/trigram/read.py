@@ -31,6 +31,7 @@ class TrigramView:
         *,
         ignore_case: bool = False,
         literal: bool = False,
+        multiline: bool = False,
         paths: Callable[[str], bool] | None = None,
         limit: int | None = None,
         context: int = 0,
@@ -38,10 +39,11 @@ class TrigramView:
     ) -> Matches:
         """The lines that match `pattern`, in files whose path meets `paths`; see pattern.py for the dialect.
 
-        `literal` takes the pattern as plain text. All matching lines are counted, at most `limit` returned.
+        `literal` takes the pattern as plain text; matches of a `multiline` one may span lines. All matching
+        lines are counted, at most `limit` returned.
         Raises `InputError` for a pattern that cannot be compiled.
         """
-        compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal)
+        compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal, multiline=multiline)
         candidates = [
             CandidateFile(
                 segment.files[index].path, partial(segment.texts.decoded, index, compiled.byte_needles)

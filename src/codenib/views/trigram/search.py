@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from codenib.core.answers import LineMatch
+from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.text.masking import mask_private_keys, mask_tokens
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.matching.matcher import Deadline, MatchedLine
@@ -64,6 +65,7 @@ def verify(
         scanned_all=scanned_all,
         complete=not stopped,
         reason="; ".join(reasons),
+        by_file=tally.by_file,
     )
 
 
@@ -73,6 +75,7 @@ class _Tally:
     def __init__(self, limits: MatchLimits) -> None:
         self._limits = limits
         self.items: list[LineMatch] = []
+        self.by_file: dict[str, int] = {}
         self.total = self.files = self.done = 0
 
     @property
@@ -91,6 +94,8 @@ class _Tally:
             self.items.append(_match(path, masked, number, line, self._limits.context))
         self.total += count
         self.files += count > 0
+        if count:
+            self.by_file[path] = count
 
 
 def _search_here(
@@ -101,6 +106,7 @@ def _search_here(
     deadline = Deadline(timeout_s)
     try:
         for candidate in candidates:
+            check_cancelled()
             if (text := candidate.text()) is not None:
                 tally.add(candidate.path, text, *pattern.matcher.matched(text, tally.wanted, deadline))
             deadline.left_s()
@@ -138,6 +144,7 @@ def _batches(candidates: Sequence[CandidateFile]) -> Iterator[list[tuple[str, st
     batch: list[tuple[str, str | None]] = []
     size = 0
     for candidate in candidates:
+        check_cancelled()
         text = candidate.text()
         batch.append((candidate.path, text))
         size += len(text or "")

@@ -91,13 +91,16 @@ def text_node(text: str, *, ignore_case: bool) -> Node:
     return Seq(tuple(Chars(char, ignore_case) for char in text))
 
 
-def parse(pattern: str, *, ignore_case: bool) -> Syntax | None:
-    """The tree of `pattern`, or None where `re` and `regex` could read it differently."""
+def parse(pattern: str, *, ignore_case: bool, multiline: bool = False) -> Syntax | None:
+    """The tree of `pattern`, or None where `re` and `regex` could read it differently.
+
+    A `multiline` pattern may match line breaks; else no match has one.
+    """
     if _FUZZY.search(pattern) or _VERBOSE.search(pattern) or _odd_set(pattern):
         return None
     try:
         tree = parser.parse(pattern, re.IGNORECASE if ignore_case else 0)
-        convert = _Converter()
+        convert = _Converter(multiline)
         root = convert.sequence(tree, tree.state.flags)
     except (re.error, RecursionError, OverflowError, _Unknown):
         return None
@@ -161,7 +164,8 @@ class _Unknown(Exception):
 class _Converter:
     """Turns the parser's tree into ours, noting what decides how a text may be scanned."""
 
-    def __init__(self) -> None:
+    def __init__(self, multiline: bool) -> None:
+        self._multiline = multiline
         self.whole_text = True
         self.line_break = False
 
@@ -216,6 +220,8 @@ class _Converter:
         self.whole_text &= not _crosses_lines(items)
         if not small or len(members) > MAX_MEMBERS:
             return AnyChar()
+        if self._multiline:
+            return Chars("".join(members), bool(flags & re.IGNORECASE)) if members else EMPTY
         # No line holds a line break, and no scan of a whole text may step over one.
         in_line = "".join(members).replace("\n", "")
         self.line_break |= not in_line

@@ -20,7 +20,7 @@ from pathlib import Path
 
 import msgspec
 
-from codenib.core.errors import UNDECODABLE, ProviderError, StateError
+from codenib.core.errors import UNDECODABLE, InputError, ProviderError, StateError
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.pattern import compile_pattern
 from codenib.views.trigram.profile import ZOEKT as VERSION
@@ -111,12 +111,17 @@ class ZoektView:
         *,
         ignore_case: bool = False,
         literal: bool = False,
+        multiline: bool = False,
         paths: Callable[[str], bool] | None = None,
         limit: int | None = None,
         context: int = 0,
         timeout_s: float = 10.0,
     ) -> Matches:
         """As `TrigramView.search`."""
+        if multiline:
+            raise InputError(
+                "zoekt is asked line by line", hint="codenib regex --multiline --backend trigram"
+            )
         start = time.monotonic()
         compiled = compile_pattern(pattern, ignore_case=ignore_case, literal=literal)
         wide = "" if compiled.root is None else widen(compiled.root, _escape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
 from collections.abc import Iterator
 from functools import partial
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from codenib.core.calls.cancellation import CALL, CallCancelled, Cancellation
 from codenib.core.errors import InputError
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.matching.matcher import Deadline, Matcher
@@ -92,3 +94,16 @@ def test_a_large_pattern_is_compiled_by_a_worker_and_refused_if_it_is_wrong() ->
     assert [item.line for item in _searched(many, ["x\nname_17_5\n"], None).items] == [2]
     with pytest.raises(InputError, match="bad pattern"):
         _searched("(a" * 200, [], None)
+
+
+def test_a_cancelled_call_kills_its_worker_at_once(workers: PatternWorkers) -> None:
+    call = Cancellation()
+    token = CALL.set(call)
+    try:
+        with pytest.raises(CallCancelled), workers.task(EXPLODES, 600.0) as worker:
+            threading.Timer(0.05, call.cancel).start()  # while it matches, for which it has ten minutes
+            list(worker.match([LONG], None))
+    finally:
+        CALL.reset(token)
+    with workers.task(EXPLODES, 30.0) as other:
+        assert other.pid != worker.pid

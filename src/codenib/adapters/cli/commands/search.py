@@ -206,6 +206,7 @@ def _excerpt(text: str, item: Evidence) -> str:
 @click.argument("pattern")
 @click.option("-i", "--ignore-case", is_flag=True)
 @click.option("-F", "--literal", is_flag=True, help="The pattern is plain text.")
+@click.option("-U", "--multiline", is_flag=True, help="A match may span lines.")
 @limit_option(100, "lines")
 @click.option("--context", default=0, show_default=True, help="Lines before and after.")
 @click.option("--timeout", "timeout_s", default=10.0, show_default=True, help="Seconds, then a part.")
@@ -217,6 +218,7 @@ def regex(
     pattern: str,
     ignore_case: bool,
     literal: bool,
+    multiline: bool,
     k: int,
     context: int,
     timeout_s: float,
@@ -230,8 +232,8 @@ def regex(
     with opened(repository, quiet=json_output) as (workspace, progress):
         standing = standing_in(repository, workspace)
         request = RegexRequest(
-            pattern, k=k or None, ignore_case=ignore_case, literal=literal, context=context,
-            paths=standing.globs(paths), timeout_s=timeout_s, backend=backend,
+            pattern, k=k or None, ignore_case=ignore_case, literal=literal, multiline=multiline,
+            context=context, paths=standing.globs(paths), timeout_s=timeout_s, backend=backend,
             snapshot=asked_snapshot(at, no_refresh),
         )  # fmt: skip
         answer = workspace.searcher.regex(request)
@@ -251,7 +253,7 @@ def _print_matches(answer: RegexAnswer, context: int, standing: Standing) -> Non
             click.echo(click.style(f"{path}-{offset}-{line}", dim=True))
         place = click.style(f"{path}:{match.line}:{match.column + 1}", fg="cyan")
         click.echo(f"{place}: {_marked(match)}")
-        for offset, line in enumerate(match.after, match.line + 1):
+        for offset, line in enumerate(match.after, match.line + match.text.count("\n") + 1):
             click.echo(click.style(f"{path}-{offset}-{line}", dim=True))
         if context:
             click.echo("--")

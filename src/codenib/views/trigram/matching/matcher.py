@@ -48,20 +48,25 @@ class MatchedLine(NamedTuple):
 
 
 class Matcher(NamedTuple):
-    """One of three ways to find matching lines.
+    """One of four ways to find matching lines.
 
     `needles` where the pattern is one of a few plain texts; else `scan`, which runs over a whole text and
     takes each line with a hit to its end; else each line is tried alone. `line` decides what matches in a
-    line; where `exact`, a hit of `scan` is proof enough.
+    line; where `exact`, a hit of `scan` is proof enough. Where `multiline`, a hit of `scan` may end in a
+    later line, and all lines from its first to its last are one result.
     """
 
     line: Any
     needles: tuple[str, ...] = ()
     scan: Any = None
     exact: bool = False
+    multiline: bool = False
 
     def lines(self, text: str, deadline: Deadline) -> Iterator[Span]:
         """Start and end of each line of `text` that matches, in order; an end does not count the "\\n"."""
+        if self.multiline:
+            yield from self._blocks(text, deadline)
+            return
         if self.needles:
             yield from _needle_lines(self.needles, text)
             return
@@ -97,6 +102,23 @@ class Matcher(NamedTuple):
                 return
             start, line_end = _line_at(text, match.start())
             yield start, line_end
+
+    def _blocks(self, text: str, deadline: Deadline) -> Iterator[Span]:
+        """The lines of each match; matches that share a line are one block."""
+        start = end = -1
+        for match in self.scan.finditer(text, timeout=deadline.left_s(), concurrent=True):
+            if match.start() == len(text) and (not text or text.endswith("\n")):
+                break
+            first = text.rfind("\n", 0, match.start()) + 1
+            last = _line_at(text, max(match.end() - 1, match.start()))[1]
+            if first <= end:
+                end = max(end, last)
+                continue
+            if end >= 0:
+                yield start, end
+            start, end = first, last
+        if end >= 0:
+            yield start, end
 
     def _matches(self, line: str, deadline: Deadline) -> bool:
         return self.line.search(line, timeout=deadline.left_s(), concurrent=True) is not None
@@ -169,7 +191,12 @@ def _main() -> None:
         matcher = None
         try:
             scan = regex.compile(task["scan"], task["scan_flags"]) if task["scan"] else None
-            matcher = Matcher(regex.compile(task["line"], task["flags"]), scan=scan, exact=task["exact"])
+            matcher = Matcher(
+                regex.compile(task["line"], task["flags"]),
+                scan=scan,
+                exact=task["exact"],
+                multiline=task["multiline"],
+            )
             answer: dict[str, Any] = {"ready": True}
         except regex.error as error:
             answer = {"error": error.msg, "position": error.pos}

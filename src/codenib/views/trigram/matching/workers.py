@@ -17,6 +17,7 @@ from typing import Any
 
 import regex  # type: ignore[import-untyped]
 
+from codenib.core.calls.cancellation import check_cancelled, ended_by_cancellation
 from codenib.core.errors import InputError
 from codenib.views.trigram.matching import matcher
 from codenib.views.trigram.matching.matcher import Deadline, MatchedLine, Matcher, read_frame, write_frame
@@ -34,11 +35,13 @@ class WorkerTask:
     scan: str = ""
     scan_flags: int = 0
     exact: bool = False
+    multiline: bool = False
 
     def compiled(self) -> Matcher:
         """The same, to match here."""
         scan = regex.compile(self.scan, self.scan_flags) if self.scan else None
-        return Matcher(regex.compile(self.line, self.flags), scan=scan, exact=self.exact)
+        line = regex.compile(self.line, self.flags)
+        return Matcher(line, scan=scan, exact=self.exact, multiline=self.multiline)
 
 
 class PatternStopped(Exception):
@@ -110,7 +113,10 @@ class PatternWorkers:
 
     @contextmanager
     def task(self, task: WorkerTask, timeout_s: float) -> Iterator[MatchingWorker]:
-        """A worker that has compiled the task. It is killed `timeout_s` from now, whatever it does then."""
+        """A worker that has compiled the task. It is killed `timeout_s` from now, whatever it does then.
+
+        When the call is cancelled it is killed at once, and `CallCancelled` is raised.
+        """
         deadline = Deadline(timeout_s)
         if not self._places.acquire(timeout=timeout_s):
             raise PatternStopped
@@ -121,10 +127,14 @@ class PatternWorkers:
                 killer.daemon = True
                 killer.start()
                 try:
-                    worker = MatchingWorker(process)
-                    worker.begin(task, left_s)
-                    yield worker
-                    worker.end()
+                    with ended_by_cancellation(process.kill):
+                        worker = MatchingWorker(process)
+                        worker.begin(task, left_s)
+                        yield worker
+                        worker.end()
+                except PatternStopped:
+                    check_cancelled()  # then it was killed because nobody waits
+                    raise
                 finally:
                     killer.cancel()
         except TimeoutError as error:
