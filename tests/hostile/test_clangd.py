@@ -66,3 +66,21 @@ def test_clangd_writes_nothing_outside(tmp_path: Path, tools: Toolbox) -> None:
     assert (place.path, place.line) == ("b.h", 1)
     assert list(victim.iterdir()) == []
     assert sorted(own.rglob("*")) == before
+
+
+@pytest.mark.tools
+def test_a_source_whose_includes_explode_is_left_out_by_name_and_the_rest_is_read(
+    tmp_path: Path, tools: Toolbox
+) -> None:
+    twice = '#include "x{0}.h"\n#include "x{0}.h"\n'
+    files = {f"x{n}.h": twice.format(n + 1) for n in range(24)} | {"x24.h": "int x;\n"}
+    files |= {"bomb.c": twice.format(0), "good.c": "int half(int a) { return a / 2; }\n"}
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    backend = CppBackend(tools)
+    lines = dict(
+        zip(files, backend.produce(tmp_path, list(files), lambda *_: None, trusted=False), strict=True)
+    )
+    empty = {path for path, line in lines.items() if b'"scope":"unresolved"' in line}
+    assert empty == set(files) - {"good.c"} and b"half" in lines["good.c"]
+    assert backend.lacks[-1] == "bomb.c, x0.h, x1.h and 23 other files take too long to read"

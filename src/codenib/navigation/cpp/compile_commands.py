@@ -42,6 +42,15 @@ class CompileCommand:
     arguments: tuple[str, ...]
 
 
+def write_commands(commands: Iterable[CompileCommand], out: Path) -> None:
+    """Write a database into the folder `out`."""
+    rows = [
+        {"directory": command.directory, "file": command.file, "arguments": command.arguments}
+        for command in commands
+    ]
+    (out / DATABASE).write_text(json.dumps(rows), "utf-8")
+
+
 def find_compilation_database(root: Path) -> Path | None:
     """The nonempty `compile_commands.json` of a repository: at its root, or in a build folder."""
     places = [root / DATABASE, *(root / name / DATABASE for name in _FOLDERS)]

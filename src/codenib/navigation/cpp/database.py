@@ -6,7 +6,6 @@ rest, and all of it where there is neither, is inferred from texts: see `inferen
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import shutil
@@ -22,6 +21,7 @@ from codenib.navigation.cpp.compile_commands import (
     commands_in,
     find_compilation_database,
     read_entries,
+    write_commands,
 )
 from codenib.navigation.cpp.configure import configure
 from codenib.navigation.cpp.flags import mode_of
@@ -86,10 +86,18 @@ class CompilationDatabase:
         self._source = find_compilation_database(root)
         self._content = self._read()
         self.prepared = prepare_database(root, work, trusted=trusted)
+        self._left_out: frozenset[str] = frozenset()
 
     @property
     def commands(self) -> Sequence[CompileCommand]:
-        return self.prepared.commands
+        return self._without(self.prepared.commands)
+
+    def leave_out(self, paths: Iterable[str]) -> None:
+        """These files are not compiled; paths are from the root."""
+        self._left_out = frozenset(str(self._root / path) for path in paths)
+
+    def _without(self, commands: Sequence[CompileCommand]) -> list[CompileCommand]:
+        return [command for command in commands if command.file not in self._left_out]
 
     def follow(self, changed: Iterable[str], came_or_went: bool) -> None:
         """Raise `CannotMaintain` where the commands are others after an edit of these files."""
@@ -103,7 +111,8 @@ class CompilationDatabase:
             with tempfile.TemporaryDirectory(prefix="codenib-cpp-") as folder:
                 anew = prepare_database(self._root, Path(folder).resolve(), trusted=self._trusted).commands
                 here = str(Path(folder).resolve())
-                if [_moved(each, here, str(self.work)) for each in anew] != list(self.commands):
+                moved = [_moved(each, here, str(self.work)) for each in anew]
+                if self._without(moved) != list(self.commands):
                     raise CannotMaintain("the build compiles other files, or with other options")
         elif not self.prepared.complete.hold_after(changed):
             raise CannotMaintain("a source includes others, or is compiled with other options")
@@ -148,11 +157,7 @@ def prepare_database(root: Path, out: Path, *, trusted: bool) -> PreparedCommand
         given, reasons = [], (*reasons, f"{source}: most of its files are not in the checkout")
     complete = CompleteCommands(root, given, out / "templates")
     out.mkdir(parents=True, exist_ok=True)
-    rows = [
-        {"directory": command.directory, "file": command.file, "arguments": command.arguments}
-        for command in complete.commands
-    ]
-    (out / DATABASE).write_text(json.dumps(rows), "utf-8")
+    write_commands(complete.commands, out)
     return PreparedCommands(complete, source if given else INFERRED, reasons)
 
 

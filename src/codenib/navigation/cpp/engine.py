@@ -18,6 +18,7 @@ from codenib.core.errors import CannotMaintain
 from codenib.core.facts import FileScope
 from codenib.navigation.cpp.clangd.answers import FileAnswers
 from codenib.navigation.cpp.clangd.index import BackgroundIndex
+from codenib.navigation.cpp.clangd.limits import FileLimits, IncludedBytes, describe
 from codenib.navigation.cpp.clangd.normalize import AnswerNormalizer
 from codenib.navigation.cpp.clangd.shards import Shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
@@ -27,6 +28,7 @@ from codenib.navigation.cpp.facts import FactAssembly, FileSummary, summary_of
 from codenib.navigation.cpp.includes import Includes
 from codenib.navigation.cpp.index_diff import IndexDiff, differing_files, identities_of
 from codenib.navigation.cpp.reuse import AnswerReuse, HeaderEdits, keywords
+from codenib.navigation.engines.run import empty_line
 from codenib.navigation.tools.locate import ExternalTool
 
 #: Done and total.
@@ -43,6 +45,7 @@ class _State:
 
     texts: dict[str, bytes]  # deflated
     database: CompilationDatabase
+    limits: FileLimits
     workers: ClangdWorkers
     includes: Includes
     index: BackgroundIndex
@@ -79,7 +82,10 @@ class CppEngine:
     @property
     def lacks(self) -> tuple[str, ...]:
         """What the last facts are without."""
-        return () if self._state is None else self._state.database.prepared.lacks
+        if self._state is None:
+            return ()
+        left_out = self._state.limits.left_out
+        return (*self._state.database.prepared.lacks, *([describe(left_out)] if left_out else []))
 
     @property
     def settled(self) -> bool:
@@ -126,12 +132,17 @@ class CppEngine:
         texts = {path: self._deflated(path) for path in self._files}
         database = CompilationDatabase(self._root, work, trusted=self._trusted)
         steps = _Steps(len(database.commands) + 2 * len(self._files), self._note)
-        workers = ClangdWorkers(self._tool, self._root, work, steps, trusted=self._trusted)
-        index = BackgroundIndex(workers, database.commands)
-        table = self._table(index)
-        self._check(database, self._files, table)
         includes = Includes(self._root)
         includes.read(self._files)
+        sizes = IncludedBytes(self._root, includes)
+        limits = FileLimits(sizes, len(self._files), trusted=self._trusted)
+        workers = ClangdWorkers(self._tool, self._root, work, steps, limits=limits, trusted=self._trusted)
+        index = BackgroundIndex(workers, database.commands)
+        database.leave_out(limits.left_out)
+        compiled = (command.file.removeprefix(f"{self._root}/") for command in database.commands)
+        limits.leave_out_included(includes, compiled)
+        table = self._table(index)
+        self._check(database, self._files, table)
         includes.learn(index.graph())
         normalizer = AnswerNormalizer(self._root, table, includes.closure)
         found = workers.ask(self._files, database.commands, table)
@@ -141,6 +152,7 @@ class CppEngine:
         state = _State(
             texts=texts,
             database=database,
+            limits=limits,
             workers=workers,
             includes=includes,
             index=index,
@@ -167,6 +179,8 @@ class CppEngine:
         if outside := state.index.changed_outside(self._root, state.database.work):
             raise CannotMaintain(f"{outside} changed, which is outside the repository")
         touched = self._touched(state, changed)
+        if left_out := touched & state.limits.left_out.keys():
+            raise CannotMaintain(f"{min(left_out)} was left out, and may be read now")
         edits, hopeful = self._edits(state, touched & there, changed, came_or_went)
         self._limit(state, (touched & there) - hopeful)
         old = state.assembly
@@ -324,6 +338,9 @@ class CppEngine:
         return False
 
     def _line(self, state: _State, path: str) -> bytes:
+        if path in state.limits.left_out:
+            state.targets[path], state.nodes[path] = frozenset(), {}
+            return empty_line(path)
         inferred = state.database.prepared.is_inferred(path)
         scope = FileScope.INFERRED if inferred else FileScope.PROJECT
         facts = state.assembly.facts(state.answers[path], scope)

@@ -93,6 +93,11 @@ class Connection:
         """Whether requests can be answered."""
         return not self._dead
 
+    @property
+    def owes(self) -> bool:
+        """Whether a request is not answered yet."""
+        return bool(self._waiting)
+
     def request(self, method: str, params: object, timeout_s: float, cancel_s: float = 5.0) -> msgspec.Raw:
         """The result; ServerDied, ServerSlow or ServerRefused otherwise."""
         number, future = self._send(method, params)

@@ -46,9 +46,10 @@ class BackgroundIndex:
     def __init__(self, workers: ClangdWorkers, commands: Sequence[CompileCommand]) -> None:
         """Index everything."""
         self._workers = workers
+        makers = workers.index(commands)
+        commands = [command for command in commands if not workers.is_left_out(command.file)]
         self._commands = {command.file: command for command in commands}
         self._order = {command.file: at for at, command in enumerate(commands)}
-        makers = workers.index(commands)
         self.origins = {
             name: ShardOrigin(*makers[name], shard) for name, shard in read_all(workers.shards).items()
         }

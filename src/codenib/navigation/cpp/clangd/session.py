@@ -16,6 +16,7 @@ from codenib.navigation.engines.priority import hurry
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.rpc import Connection, ServerListener
 from codenib.navigation.engines.sandbox import PathPolicy
+from codenib.navigation.engines.watchdog import Watchdog
 
 # A header's first parse can take most of a minute on a loaded machine; three without a word are a hang.
 _SILENCE_S = 180.0
@@ -54,6 +55,12 @@ class ClangdSession(ServerListener):
         self.requests = 0
         program = Program("clangd", tuple(command), "codenib tools install cpp", root, policy=policy)
         self._connection = Connection(program, self)
+        self._awaits_index = False
+        self.watchdog = Watchdog(
+            self._connection.pid,
+            lambda: self._connection.close(gently=False),
+            lambda: self._awaits_index or self._connection.owes,
+        )
         start = {"processId": None, "rootUri": path_to_uri(str(root)), "capabilities": _CAPABILITIES}
         answer = self.ask_all([("initialize", start)])[0]
         legend = answer["capabilities"]["semanticTokensProvider"]["legend"]
@@ -108,6 +115,7 @@ class ClangdSession(ServerListener):
         Should clangd not say that it is idle, a file that does not exist makes it work, and speak, once more
         after all that is still to do.
         """
+        self._awaits_index = True
         patience = _PATIENCE_S
         waited = 0.0
         while not self._idle_after(rounds, patience):
@@ -119,6 +127,7 @@ class ClangdSession(ServerListener):
             self.compile(
                 str(self._root / _NO_FILE), str(self._root), ("cc", f"-DWAKEUP={self._wakeups}", _NO_FILE)
             )
+        self._awaits_index = False
 
     def compile(self, file: str, directory: str, arguments: Sequence[str]) -> None:
         """Say how a file is compiled; clangd then indexes it."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import threading
@@ -11,13 +10,16 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
+from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.navigation.cpp.clangd.answers import Asker, Definitions, FileAnswers
+from codenib.navigation.cpp.clangd.limits import FileLimits, describe
 from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
-from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand
+from codenib.navigation.cpp.compile_commands import CompileCommand, write_commands
 from codenib.navigation.cpp.macros import free_words_of
 from codenib.navigation.cpp.tokens import Token
+from codenib.navigation.engines.watchdog import Watchdog
 from codenib.navigation.tools.locate import ExternalTool
 from codenib.navigation.tools.policies import policy_of
 
@@ -48,8 +50,16 @@ class ClangdWorkers:
     """Clangd processes over one checkout. `work` has the compilation database and gets the index."""
 
     def __init__(
-        self, tool: ExternalTool, root: Path, work: Path, done: Callable[[], None], *, trusted: bool
+        self,
+        tool: ExternalTool,
+        root: Path,
+        work: Path,
+        done: Callable[[], None],
+        *,
+        limits: FileLimits,
+        trusted: bool,
     ) -> None:
+        self._limits = limits
         self._tool = tool
         self._root = root
         self._work = work
@@ -63,20 +73,54 @@ class ClangdWorkers:
         self.requests = 0
 
     def index(self, commands: Sequence[CompileCommand]) -> dict[str, tuple[str, str]]:
-        """Index every file in order; for each shard the files whose indexing wrote it first and last."""
+        """Index every file in order; for each shard the files whose indexing wrote it first and last.
+
+        A file that takes too long is left out, and what is left of the database is written for those who ask.
+        """
         makers: dict[str, tuple[str, str]] = {}
         stamps: dict[str, int] = {}
-        with self._session(self._work) as session:
-            for command in commands:
-                rounds = session.index_rounds
+        indexed: list[CompileCommand] = []
+        left = list(commands)
+        while left:
+            with self._session(self._work) as session:
+                if indexed:  # it has to know what there is already, or it would write headers again
+                    session.wake()
+                while left and self._index_next(session, left[0]):
+                    command = left.pop(0)
+                    indexed.append(command)
+                    for name, stamp in _stamps(self.shards):
+                        if stamps.get(name) != stamp:
+                            stamps[name] = stamp
+                            makers[name] = (makers.get(name, (command.file, ""))[0], command.file)
+                    self._step()
+            if left:
+                del left[0]
+                write_commands(indexed, self._work)
+        if len(indexed) < len(commands):
+            write_commands(indexed, self._work)
+        return makers
+
+    def _index_next(self, session: ClangdSession, command: CompileCommand) -> bool:
+        """Index a file; False where that took too long, and the session was ended."""
+        path = self._path(command.file)
+        rounds = session.index_rounds
+        try:
+            with session.watchdog.allot(self._limits.cpu_s(path)):
                 session.compile(command.file, command.directory, command.arguments)
                 session.await_index(rounds)
-                for name, stamp in _stamps(self.shards):
-                    if stamps.get(name) != stamp:
-                        stamps[name] = stamp
-                        makers[name] = (makers.get(name, (command.file, ""))[0], command.file)
-                self._step()
-        return makers
+        except ProviderError:
+            if not session.watchdog.reason:
+                raise
+            self._limits.leave_out(path, session.watchdog.reason)
+            return False
+        return True
+
+    def is_left_out(self, file: str) -> bool:
+        """Whether a file, by its full path, took too long."""
+        return self._path(file) in self._limits.left_out
+
+    def _path(self, file: str) -> str:
+        return file.removeprefix(f"{self._root}/")
 
     def index_alone(self, commands: Sequence[CompileCommand]) -> dict[str, dict[str, Path]]:
         """For each command the shards of all that its file includes, as if nothing else were compiled."""
@@ -89,12 +133,10 @@ class ClangdWorkers:
             self._started += 1
             folder = self._work / f"alone-{self._started}"
         folder.mkdir()
-        row = {"directory": command.directory, "file": command.file, "arguments": command.arguments}
-        (folder / DATABASE).write_text(json.dumps([row]), "utf-8")
+        write_commands([command], folder)
         with self._session(folder) as session:
-            rounds = session.index_rounds
-            session.compile(command.file, command.directory, command.arguments)
-            session.await_index(rounds)
+            if not self._index_next(session, command):
+                raise CannotMaintain(describe(self._limits.left_out))
         self._step()
         return {name: folder / _SHARDS / name for name, _ in _stamps(folder / _SHARDS)}
 
@@ -114,19 +156,38 @@ class ClangdWorkers:
         return [answers[file] for file in files]
 
     def _ask_batch(self, batch: Sequence[str], table: SymbolTable) -> list[FileAnswers]:
+        """The answers of files that share a clangd; one that takes too long has none, and ends it."""
         found = []
-        with self._asking(table) as asker:
-            for path in batch:
-                found.append(asker.ask(path))
-                self._step()
-        return found
+        left = [path for path in batch if path not in self._limits.left_out]
+        while left:
+            with self._asking(table) as (asker, watchdog):
+                while left and (answers := self._ask_next(asker, watchdog, left[0])) is not None:
+                    found.append(answers)
+                    del left[0]
+                    self._step()
+            del left[:1]
+        missing = set(batch) - {answers.path for answers in found}
+        return [*found, *(FileAnswers(path, [], [], {}, {}) for path in sorted(missing))]
+
+    def _ask_next(self, asker: Asker, watchdog: Watchdog, path: str) -> FileAnswers | None:
+        """The answers of a file; None where that took too long, and the session was ended."""
+        try:
+            with watchdog.allot(self._limits.asked_cpu_s(path)):
+                return asker.ask(path)
+        except ProviderError:
+            if not watchdog.reason:
+                raise
+            with self._lock:
+                self._limits.leave_out(path, watchdog.reason)
+            return None
 
     @contextmanager
-    def _asking(self, table: SymbolTable) -> Iterator[Asker]:
+    def _asking(self, table: SymbolTable) -> Iterator[tuple[Asker, Watchdog]]:
         """A clangd that has read the index."""
         with self._session(self._work, _ONE_AT_A_TIME) as session:
             session.wake()
-            yield Asker(session, self._root, table.references, self._words_of_macros(table))
+            words = self._words_of_macros(table)
+            yield Asker(session, self._root, table.references, words), session.watchdog
             with self._lock:
                 self.requests += session.requests
 
@@ -147,8 +208,12 @@ class ClangdWorkers:
     def _ask_some(
         self, paths: Sequence[str], tokens: Mapping[str, Sequence[Token]], table: SymbolTable
     ) -> dict[str, list[Answer]]:
-        with self._asking(table) as asker:
-            return {path: asker.ask_at(path, tokens[path]) for path in paths}
+        found = {}
+        with self._asking(table) as (asker, watchdog):
+            for path in paths:
+                with watchdog.allot(self._limits.asked_cpu_s(path)):
+                    found[path] = asker.ask_at(path, tokens[path])
+        return found
 
     def _session(self, database: Path, *more: str) -> ClangdSession:
         command = (*self._tool.command, *_OPTIONS, f"--compile-commands-dir={database}", *more)

