@@ -28,8 +28,10 @@ from codenib.core.answers import (
 )
 from codenib.core.context import Block, ContextPack, Declaration, Related, RepoMap
 from codenib.core.history import Companion, HistoryAnswer, Touch
+from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceUnit
 from codenib.serving.search.searcher import PlanExplanation
+from codenib.serving.workspace import Workspace
 
 
 class SearchReply(Envelope[Evidence], kw_only=True, frozen=True):
@@ -238,6 +240,20 @@ def read_reply(passage: Passage, seconds: float) -> ReadReply:
         provider="snapshot",
         seconds=rounded(seconds),
     )
+
+
+def folder_entries(workspace: Workspace, path: str, snapshot: SnapshotRequest) -> list[FolderEntry]:
+    """What a folder holds: its folders with how many files are below them, then its files."""
+    folder = workspace.reader.relative(path).strip("/")
+    start = "" if folder in ("", ".") else f"{folder}/"
+    below = [file for file in workspace.reader.files(snapshot) if file.startswith(start)]
+    counts: dict[str, int] = {}
+    for file in below:
+        first, slash, _ = file[len(start) :].partition("/")
+        name = f"{start}{first}{slash}"
+        counts[name] = counts.get(name, 0) + 1
+    ordered = sorted(counts.items(), key=lambda entry: (not entry[0].endswith("/"), entry[0]))
+    return [FolderEntry(name, "folder" if name.endswith("/") else "file", often) for name, often in ordered]
 
 
 def folder_reply(entries: Sequence[FolderEntry], ref: SnapshotRef, seconds: float) -> FolderReply:

@@ -6,7 +6,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -240,6 +240,17 @@ class ServerContext:
             raise problem
         if child.returncode:
             raise StateError(f"the indexer ended with code {child.returncode}", hint="codenib index")
+
+
+def names_of(contexts: Sequence[ServerContext]) -> dict[str, ServerContext]:
+    """The name of each repository in an address: its own, with a number where several have the same."""
+    named: dict[str, ServerContext] = {}
+    for context in contexts:
+        name, often = context.name, 2
+        while name in named:
+            name, often = f"{context.name}-{often}", often + 1
+        named[name] = context
+    return named
 
 
 class _Row(msgspec.Struct):

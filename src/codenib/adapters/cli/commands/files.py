@@ -10,11 +10,15 @@ import click
 from codenib.adapters.cli.options import as_json, asked_snapshot, at_revision, no_refresh, shared
 from codenib.adapters.cli.output import numbered, opened, print_json, say
 from codenib.adapters.cli.standing import Standing, path_here, standing_in
-from codenib.adapters.envelopes.answers import FolderEntry, folder_reply, read_reply, units_reply
+from codenib.adapters.envelopes.answers import (
+    FolderEntry,
+    folder_entries,
+    folder_reply,
+    read_reply,
+    units_reply,
+)
 from codenib.core.errors import InputError
-from codenib.core.requests import SnapshotRequest
 from codenib.serving.navigation.positions import parse_place
-from codenib.serving.workspace import Workspace
 
 
 @click.command()
@@ -33,7 +37,7 @@ def read(repository: str, place: str, at: str | None, no_refresh: bool, json_out
         try:
             passage = workspace.reader.read(written.target, written.lines, snapshot)
         except InputError:
-            entries = [] if written.line else _entries(workspace, written.target, snapshot)
+            entries = [] if written.line else folder_entries(workspace, written.target, snapshot)
             if not entries:
                 raise
             progress.close()
@@ -48,20 +52,6 @@ def read(repository: str, place: str, at: str | None, no_refresh: bool, json_out
         print_json(read_reply(passage, time.perf_counter() - started))
     else:
         click.echo("\n".join(numbered(passage.text, passage.language, passage.start_line)))
-
-
-def _entries(workspace: Workspace, path: str, snapshot: SnapshotRequest) -> list[FolderEntry]:
-    """What a folder holds: its folders with how many files are below them, then its files."""
-    folder = workspace.reader.relative(path).strip("/")
-    start = "" if folder in ("", ".") else f"{folder}/"
-    below = [file for file in workspace.reader.files(snapshot) if file.startswith(start)]
-    counts: dict[str, int] = {}
-    for file in below:
-        first, slash, _ = file[len(start) :].partition("/")
-        name = f"{start}{first}{slash}"
-        counts[name] = counts.get(name, 0) + 1
-    ordered = sorted(counts.items(), key=lambda entry: (not entry[0].endswith("/"), entry[0]))
-    return [FolderEntry(name, "folder" if name.endswith("/") else "file", often) for name, often in ordered]
 
 
 def _print_folder(entries: Sequence[FolderEntry], standing: Standing) -> None:

@@ -20,11 +20,14 @@ from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from codenib.adapters.logs import CLIENT_KEY, REQUEST_KEY, log_event
+from codenib.adapters.mcp.transport.listener import Names
 from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
 from codenib.core.errors import CodenibError
 
 #: There are no sessions, so none to listen to (GET) or to end (DELETE): clients know what 405 means.
 _METHODS = ("POST",)
+#: Where the addresses of pages begin.
+PAGES = "/ui"
 _KEPT_BUCKETS = 10_000
 _SOON = {"retry-after": "1"}
 
@@ -65,21 +68,24 @@ class Refusal(Exception):
 
 
 class Guard:
-    """The outermost application. `sites` are by path; without `tokens` everyone who gets here may ask."""
+    """The outermost application. `sites` are by path; without `tokens` everyone who gets here may ask.
+
+    `pages` get what is below `PAGES`, and know by their own cookie who asks.
+    """
 
     def __init__(
         self,
         sites: Mapping[str, Site],
         tokens: AccessTokens | None,
         *,
-        hosts: frozenset[str],
-        origins: frozenset[str],
+        names: Names,
         limits: Limits,
+        pages: ASGIApp | None = None,
     ) -> None:
         self._sites = sites
         self._tokens = tokens
-        self._hosts = hosts
-        self._origins = origins
+        self._names = names
+        self._pages = pages
         self._limits = limits
         self._buckets: dict[str, tuple[float, float]] = {}
         self._in_flight: Counter[str] = Counter()  # by client
@@ -130,9 +136,13 @@ class Guard:
     def _admit(self, scope: Scope) -> Site:
         headers = Headers(scope=scope)
         self._check_names(headers)
+        address = (scope.get("client") or ("unknown", 0))[0]
+        if self._pages is not None and self._is_page(scope["path"]):
+            scope[CLIENT_KEY] = address
+            self._spend(address, self._limits.requests_per_s, self._limits.burst)
+            return Site(Path(), self._pages)
         if scope["method"] not in _METHODS:
             raise Refusal(405, f"use one of {', '.join(_METHODS)}", allow=", ".join(_METHODS))
-        address = (scope.get("client") or ("unknown", 0))[0]
         row = self._token(headers, address)
         limits = self._limits
         scope[CLIENT_KEY] = client = row.id if row else address
@@ -142,6 +152,9 @@ class Guard:
             # The same answer for both: a token learns nothing of repositories that it is not for.
             raise Refusal(404, f"no repository at {scope['path'][:100]!r} for this token")
         return site
+
+    def _is_page(self, path: str) -> bool:
+        return path not in self._sites and (path == PAGES or path.startswith(f"{PAGES}/"))
 
     @contextmanager
     def _counted(self, client: str) -> Iterator[None]:
@@ -160,10 +173,10 @@ class Guard:
 
     def _check_names(self, headers: Headers) -> None:
         """Host and Origin must be ours: a web page must not reach us through a name that it owns."""
-        if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._hosts:
+        if len(headers.getlist("host")) != 1 or headers["host"].lower() not in self._names.hosts:
             raise Refusal(421, "this host name is not served here; see codenib serve --allow-host")
         for origin in headers.getlist("origin"):
-            if origin.lower() not in self._origins:
+            if origin.lower() not in self._names.origins:
                 raise Refusal(403, "this origin may not ask; see codenib serve --allow-origin")
 
     def _token(self, headers: Headers, address: str) -> TokenRow | None:

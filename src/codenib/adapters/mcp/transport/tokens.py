@@ -67,6 +67,11 @@ class AccessTokens:
         self._load()
         return list(self._rows.values())
 
+    def by_id(self, number: str) -> TokenRow | None:
+        """The token with this id, unless it was revoked."""
+        self._load()
+        return self._rows.get(number)
+
     def find(self, text: str) -> TokenRow | None:
         """The token with this text, compared in constant time."""
         self._load()
