@@ -9,7 +9,7 @@ CYCLONEDX = 7.5.0
 FUZZ_COUNT ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools zoekt check lint types imports structure doctests test engines fix fuzz faults dist sbom coverage bench
+.PHONY: help setup tools browser zoekt check lint types imports structure doctests test engines fix fuzz faults dist sbom coverage bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -19,10 +19,15 @@ setup: ## a virtual environment with everything that `check` needs
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 
-tools: setup ## the engines and servers that some tests drive; needs Node, Go and cargo for theirs
+tools: setup browser ## the engines, servers and the browser that some tests drive; needs Node, Go and cargo for theirs
 	npm install --prefix tools/js
 	GOBIN=$(TOOLS)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK)
 	CODENIB_TOOLBOX=$(TOOLS)/box CARGO_TARGET_DIR=$(TOOLS)/crates $(BIN)/codenib tools install all scip-python scip-typescript
+
+browser: ## Chromium for the tests of the page: by apt-get as root, otherwise it says what to install
+	@if command -v chromium >/dev/null || command -v chromium-browser >/dev/null || command -v google-chrome >/dev/null; then :; \
+	elif test "$$(id -u)" = 0 && command -v apt-get >/dev/null; then apt-get update -qq && apt-get install --yes --quiet chromium; \
+	else echo "the tests of the page need chromium (or google-chrome) on the path; they are skipped without it"; fi
 
 zoekt: ## an optional peer of the trigram view; needs Go
 	GOBIN=$(TOOLS)/bin go install github.com/sourcegraph/zoekt/cmd/zoekt@$(ZOEKT) github.com/sourcegraph/zoekt/cmd/zoekt-index@$(ZOEKT)

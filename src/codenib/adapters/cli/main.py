@@ -57,6 +57,7 @@ COMMANDS = {
     "install": ("install", "Set up an MCP client: Claude Code, Codex, Cursor, VS Code, Gemini, …"),
     "uninstall": ("install", "Take exactly that out again."),
     "mcp": ("serve", "Serve this repository to an agent, by the Model Context Protocol."),
+    "ui": ("serve", "Look at a repository in the browser: search, code, map, freshness, runs."),
     "serve": ("serve", "Serve repositories to agents over HTTP."),
     "token": ("serve", "Make, list and revoke tokens of `serve`."),
     "completion": ("completion", "Print the script that completes commands in your shell."),
@@ -64,7 +65,19 @@ COMMANDS = {
 }
 
 #: Commands that run long or talk meanwhile; a terminal pages the long output of all others.
-_NOT_PAGED = {"agent", "index", "import-scip", "update", "watch", "verify", "gc", "mcp", "serve", "eval"}
+_NOT_PAGED = {
+    "agent",
+    "index",
+    "import-scip",
+    "update",
+    "watch",
+    "verify",
+    "gc",
+    "mcp",
+    "serve",
+    "ui",
+    "eval",
+}
 
 
 def _command(name: str, module: str, about: str) -> LazyCommand:

@@ -20,10 +20,13 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.adapters.mcp.clients import text_of
 from tests.gitrepo import GitRepo
 
-from codenib.adapters.mcp.server_context import ServerContext
+from codenib.adapters.mcp.server_context import ServerContext, names_of
 from codenib.adapters.mcp.transport.guard import Limits
-from codenib.adapters.mcp.transport.http import HttpServer, Settings, parse_address
+from codenib.adapters.mcp.transport.http import HttpServer, Settings
+from codenib.adapters.mcp.transport.listener import parse_address
 from codenib.adapters.mcp.transport.tokens import AccessTokens
+from codenib.adapters.ui.access import PageAccess
+from codenib.adapters.ui.app import Pages
 from codenib.core.errors import InputError
 from codenib.serving.workspace import Workspace
 
@@ -80,14 +83,17 @@ def request(method: str, params: dict[str, Any] | None = None) -> bytes:
 
 
 @contextmanager
-def running(*roots: Path, limits: Limits = GENEROUS, auth: bool = True, **more: Any) -> Iterator[Running]:
+def running(
+    *roots: Path, limits: Limits = GENEROUS, auth: bool = True, pages: bool = False, **more: Any
+) -> Iterator[Running]:
     for root in roots:
         with Workspace(root) as workspace:
             workspace.index()
     tokens = AccessTokens()
     _, text = tokens.create("all", ["*"])
     contexts = [ServerContext(root) for root in roots]
-    server = HttpServer(contexts, tokens if auth else None, Settings(limits=limits, **more))
+    shown = Pages(names_of(contexts), PageAccess(tokens)) if pages else None
+    server = HttpServer(contexts, tokens if auth else None, Settings(limits=limits, **more), shown)
     _, port = server.bind()
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import webbrowser
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -57,6 +58,7 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool, log_for
     "--repo", "repositories", multiple=True, metavar="PATH", help="Serve this too; may be repeated."
 )
 @click.option("--no-auth", is_flag=True, help="Ask for no token. On this machine's own addresses alone.")
+@click.option("--page/--no-page", default=True, help="Serve the pages for browsers too, at /ui/.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="HOST[:PORT]", help="A further Host name.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page that may ask.")
 @_tools
@@ -68,6 +70,7 @@ def serve(
     address: str,
     repositories: tuple[str, ...],
     no_auth: bool,
+    page: bool,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     tools: str,
@@ -76,12 +79,16 @@ def serve(
 ) -> None:
     """Serve this repository, and each --repo, to many agents, by MCP over streamable HTTP.
 
-    Each is at http://HOST:PORT/NAME/mcp, one alone also at /mcp. Clients need a token (`codenib token`).
+    Each is at http://HOST:PORT/NAME/mcp, one alone also at /mcp. Clients need a token (`codenib token`), and
+    so does a browser at /ui/, where a person pastes it once.
     Traffic is not encrypted: for other machines put a proxy with TLS in front, and name it with --allow-host.
     """
-    from codenib.adapters.mcp.server_context import ServerContext
-    from codenib.adapters.mcp.transport.http import HttpServer, Settings, parse_address, paths_of
+    from codenib.adapters.mcp.server_context import ServerContext, names_of
+    from codenib.adapters.mcp.transport.http import HttpServer, Settings, paths_of
+    from codenib.adapters.mcp.transport.listener import parse_address
     from codenib.adapters.mcp.transport.tokens import AccessTokens
+    from codenib.adapters.ui.access import PageAccess
+    from codenib.adapters.ui.app import Pages
 
     host, port = parse_address(address)
     tokens = None if no_auth else AccessTokens()
@@ -93,10 +100,43 @@ def serve(
         host=host, port=port, hosts=hosts, origins=origins, all_tools=tools == "all", structured=structured
     )
     start_log(log_format, sys.stderr)
-    server = HttpServer(contexts, tokens, settings)
+    pages = Pages(names_of(contexts), PageAccess(tokens, anyone=tokens is None)) if page else None
+    server = HttpServer(contexts, tokens, settings, pages)
     bound = server.bind()
     for path, context in paths_of(contexts).items():
         click.echo(f"http://{bound[0]}:{bound[1]}{path}  {context.root}")
+    if pages is not None:
+        click.echo(f"http://{bound[0]}:{bound[1]}/ui/  pages for the browser")
+    server.run()
+
+
+@click.command()
+@click.argument("paths", nargs=-1, metavar="[PATH]...")
+@click.option("--port", default=0, show_default="any free one", type=click.IntRange(0, 65535))
+@click.option("--no-open", is_flag=True, help="Print the address, open no browser.")
+@click.option("--log", is_flag=True, help="Log each request on standard error.")
+@log_format
+@click.pass_obj
+def ui(
+    repository: str, paths: tuple[str, ...], port: int, no_open: bool, log: bool, log_format: LogFormat
+) -> None:
+    """Look at this repository, or at each PATH, in the browser.
+
+    The page is for this machine alone, and the address works once: it becomes a cookie. Nothing is changed,
+    and nothing is asked of other hosts. A repository that was never indexed is indexed meanwhile.
+    """
+    from codenib.adapters.mcp.server_context import ServerContext
+    from codenib.adapters.ui.server import PageServer
+
+    places = [project(path, named=True) for path in paths] or [project(repository)]
+    contexts = [ServerContext(path) for path in dict.fromkeys(places)]
+    server = PageServer(contexts, port)
+    address = server.bind()
+    if log:
+        start_log(log_format, sys.stderr)
+    click.echo(address)
+    if not no_open and not webbrowser.open(address):
+        say("no browser could be started: open this address in yours")
     server.run()
 
 

@@ -106,7 +106,7 @@ class Listener:
             uvicorn.Config(
                 app,
                 interface="asgi3",
-                http=Impatient,
+                http=_Impatient,
                 ws="none",
                 lifespan="off",
                 log_level="warning",
@@ -132,7 +132,7 @@ class Listener:
             self._server.should_exit = True
 
 
-class Impatient(H11Protocol):
+class _Impatient(H11Protocol):
     """Closes connections whose headers do not come, and drops those that do not read.
 
     Connections without a request never use up those that the server takes: beyond some the oldest is closed.
@@ -140,7 +140,7 @@ class Impatient(H11Protocol):
 
     _deadline: asyncio.TimerHandle | None = None
     #: Those of every server of this process that wait for a request, the oldest first.
-    _waiting: ClassVar[dict[Impatient, None]] = {}
+    _waiting: ClassVar[dict[_Impatient, None]] = {}
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
