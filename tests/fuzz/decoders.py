@@ -41,6 +41,7 @@ from codenib.serving.navigation.positions import parse_place
 from codenib.serving.search.paths import path_filter
 from codenib.snapshot.ignore import ignored
 from codenib.units.extract import extract
+from codenib.units.notebook_code import as_python, from_cell
 from codenib.units.record import encode_units
 from codenib.views.arrays import map_part
 from codenib.views.lexical.query import query_terms
@@ -192,7 +193,9 @@ def read_ignore_file(data: bytes) -> object:
 
 
 def read_notebook(data: bytes) -> object:
-    return encode_units(extract(data, "notebook"))
+    code = as_python(data)
+    assert code is None or code.count(b"\n") == data.count(b"\n")
+    return encode_units(extract(data, "notebook")), from_cell(data, 0, 0, 3)
 
 
 def _shard() -> bytes:

@@ -1,9 +1,9 @@
 """A snapshot in, a folder with exactly its files out, for engines that read a checkout.
 
 The folder moves from snapshot to snapshot by writing only what differs, so that an engine which has loaded it
-reads the few changed files again. What the snapshot lacks but the worktree has (installed dependencies,
-generated files, a build folder) is linked, so that an engine resolves against the same surroundings as the
-worktree's own language server.
+reads the few changed files again. Of a notebook it has the Python of its cells. What the snapshot lacks but
+the worktree has (installed dependencies, generated files, a build folder) is linked, so that an engine
+resolves against the same surroundings as the worktree's own language server.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from codenib.snapshot import git
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.listing import is_plain
 from codenib.snapshot.repository import Repository
+from codenib.units.notebook_code import NOTEBOOK_SUFFIX, as_python, engine_name
 
 _NEVER_LINKED = frozenset({".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"})
 
@@ -55,16 +56,19 @@ class Checkout:
         """Write what differs from `files` (paths and digests), and drop what is not there."""
         changed = sorted(path for path, digest in files.items() if self.files.get(path) != digest)
         for path in self.files.keys() - files.keys():
-            (self.root / path).unlink(missing_ok=True)
-            self._prune((self.root / path).parent)
+            place = self.root / engine_name(path)
+            place.unlink(missing_ok=True)
+            self._prune(place.parent)
         folders: set[Path] = {self.root}
         with closing(self._source.open()) as blobs:
             for path, data in zip(changed, blobs.read([files[path] for path in changed]), strict=True):
-                place = self.root / path
+                place = self.root / engine_name(path)
                 if not is_plain(path):
                     raise StateError(
                         f"{path!r} is not a path below a checkout", hint="codenib index --rebuild"
                     )
+                if data is not None and path.endswith(NOTEBOOK_SUFFIX):
+                    data = as_python(data)
                 if data is None:
                     place.unlink(missing_ok=True)
                     continue

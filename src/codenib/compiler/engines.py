@@ -16,6 +16,7 @@ from codenib.manifest.trust import is_trusted
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
+from codenib.units.notebook_code import engine_name
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.graph.maintenance.stale_syntax import StaleSyntax
@@ -92,9 +93,9 @@ class EditSession:
             self._used = [each for each in self._used if each is not running]
 
     def read(self, path: str) -> bytes | None:
-        """A file as it is on disk now."""
+        """A file as engines read it now."""
         try:
-            return (self.root / path).read_bytes()
+            return (self.root / engine_name(path)).read_bytes()
         except OSError:
             return None
 

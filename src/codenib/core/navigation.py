@@ -24,6 +24,7 @@ class Location(Readable):
     """A range of a file: lines 1-based, columns 0-based in code points, the end exclusive.
 
     `scope` says how its file was read (`FileScope`) or that its name alone is known; a server's has none.
+    In a notebook, `cell` is the number of its cell and of the line in that, both 1-based.
     """
 
     path: str
@@ -32,6 +33,7 @@ class Location(Readable):
     end_line: int
     end_column: int
     scope: str = field(default="", compare=False)
+    cell: tuple[int, int] | None = field(default=None, compare=False)
 
     @property
     def span(self) -> tuple[str, int, int]:

@@ -41,7 +41,7 @@ def cells_of(data: bytes) -> list[Cell]:
     cells: dict[tuple[str | int, ...], Cell] = {}
     prose: set[tuple[str | int, ...]] = set()
     line, counted = 1, 0
-    for path, start, end in _strings(data):
+    for path, start, end in strings_in(data):
         place = 2 if path[:1] == ("worksheets",) else 0  # as notebooks were until 2014
         if path[place : place + 1] != ("cells",) or len(path) < place + 3:
             continue
@@ -57,6 +57,19 @@ def cells_of(data: bytes) -> list[Cell]:
     for key, cell in cells.items():
         cell.prose = key in prose
     return [cell for cell in cells.values() if "".join(cell.text).strip()]
+
+
+def cell_at(data: bytes, line: int) -> tuple[int, int] | None:
+    """The number of the cell that a line of the file is of, and of the line in the cell; all are 1-based.
+
+    None for a line of no cell, and where cells share lines.
+    """
+    found = [
+        (number, line - cell.first + 1)
+        for number, cell in enumerate(cells_of(data), 1)
+        if cell.first <= line <= cell.last
+    ]
+    return found[0] if len(found) == 1 else None
 
 
 def sources_only(data: bytes) -> bytes:
@@ -90,7 +103,7 @@ def notebook_rows(data: bytes, lines: Sequence[bytes]) -> list[UnitRow]:
     return rows
 
 
-def _strings(data: bytes) -> Iterator[tuple[tuple[str | int, ...], int, int]]:
+def strings_in(data: bytes) -> Iterator[tuple[tuple[str | int, ...], int, int]]:
     """Each string value with the keys and indexes that lead to it, and its bytes with the quotes."""
     path: list[str | int] = []
     is_key = False

@@ -28,7 +28,8 @@ class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """A range with the text of its first line. Lines are 1-based, columns 0-based, the end exclusive.
 
     `scope` says how its file was read: `project`, `loose` (no configuration includes it), `variant`,
-    `inferred`, or `name` where nothing resolved it. A live server's places have none.
+    `inferred`, or `name` where nothing resolved it. A live server's places have none. In a notebook, `cell`
+    and `cell_line` are the numbers of the cell and of the line in it, 1-based.
 
     What `def` found by name has the rest too: what is declared there, with its `code`.
     """
@@ -40,6 +41,8 @@ class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
     end_column: int
     text: str
     scope: str = ""
+    cell: int = 0
+    cell_line: int = 0
     symbol: str = ""
     kind: str = ""
     signature: str = ""
@@ -135,6 +138,8 @@ def navigation_reply(answer: NavigationAnswer, texts: Sequence[str]) -> Navigati
             end_column=place.end_column,
             text=text,
             scope=place.scope,
+            cell=place.cell[0] if place.cell else 0,
+            cell_line=place.cell[1] if place.cell else 0,
         )
         for place, text in zip(answer.locations, texts, strict=True)
     )

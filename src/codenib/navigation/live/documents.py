@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, ProviderError
 from codenib.navigation.live.servers import Server
 from codenib.navigation.live.text import DiskTexts, SourceText
+from codenib.units.notebook_code import NOTEBOOK_SUFFIX, as_python, engine_name
 
 _OPEN = 64  # servers hold the syntax tree of every open file
 
@@ -56,10 +57,10 @@ class OpenDocuments:
         if known is not None:
             self._open.move_to_end(path)
             known.pinned = known.pinned or pinned
-            return known, self._update(known, text)
-        document = OpenDocument((self._root / path).as_uri(), 1, text, pinned)
+            return known, self._update(path, known, text)
+        document = OpenDocument((self._root / engine_name(path)).as_uri(), 1, text, pinned)
         self._open[path] = document
-        item = {"uri": document.uri, "languageId": language, "version": 1, "text": text.text}
+        item = {"uri": document.uri, "languageId": language, "version": 1, "text": _code(path, text)}
         self._notify("textDocument/didOpen", {"textDocument": item})
         self._close_oldest()
         return document, True
@@ -82,17 +83,17 @@ class OpenDocuments:
             text = self._texts.read(path)
             if text is None:
                 self.close(path)
-            elif self._update(document, text):
+            elif self._update(path, document, text):
                 updated.append(document)
         return updated
 
-    def _update(self, document: OpenDocument, text: SourceText) -> bool:
+    def _update(self, path: str, document: OpenDocument, text: SourceText) -> bool:
         if text.data == document.text.data:
             return False
         document.version += 1
         document.text = text
         item = {"uri": document.uri, "version": document.version}
-        change = {"textDocument": item, "contentChanges": [{"text": text.text}]}
+        change = {"textDocument": item, "contentChanges": [{"text": _code(path, text)}]}
         self._notify("textDocument/didChange", change)
         self._notify("textDocument/didSave", {"textDocument": {"uri": document.uri}})
         return True
@@ -102,3 +103,13 @@ class OpenDocuments:
             oldest = next((path for path, document in self._open.items() if not document.pinned), None)
             if oldest is not None:
                 self.close(oldest)
+
+
+def _code(path: str, text: SourceText) -> str:
+    """The text that the server reads: of a notebook the code, at the same lines and columns."""
+    if not path.endswith(NOTEBOOK_SUFFIX):
+        return text.text
+    code = as_python(text.data)
+    if code is None:
+        raise ProviderError(f"{path} has several lines of code on one line", hint="save it with Jupyter")
+    return code.decode()

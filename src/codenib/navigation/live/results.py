@@ -12,6 +12,7 @@ import msgspec
 
 from codenib.core.navigation import Location
 from codenib.navigation.live.text import DiskTexts, Encoding, SourceText
+from codenib.units.notebook_code import NOTEBOOK_SUFFIX, file_name, from_cell
 
 # The protocol's numbers, from 1.
 _KINDS = (
@@ -111,6 +112,8 @@ class ResponseReader:
             uri = row.uri or row.target_uri
             span = row.range or row.target_selection_range
             path = self._path(uri)
+            if path is not None and span is not None and (cell := urlsplit(uri).fragment):
+                span = self._from_cell(path, cell, span)
             if path is None or span is None:
                 outside.add((uri, span))
                 continue
@@ -153,6 +156,15 @@ class ResponseReader:
             text.column(end.line, end.character, self._encoding),
         )
 
+    def _from_cell(self, path: str, cell: str, span: _Range) -> _Range | None:
+        """A range of the file for one of a notebook's cell, which the server counts from 0; None for none."""
+        text = self._texts.read(path)
+        if text is None or not path.endswith(NOTEBOOK_SUFFIX) or not cell.isdecimal():
+            return None
+        start = from_cell(text.data, int(cell), span.start.line, span.start.character)
+        end = from_cell(text.data, int(cell), span.end.line, span.end.character)
+        return _Range(_Point(*start), _Point(*end)) if start and end else None
+
     def _path(self, uri: str) -> str | None:
         """The path of a file of the repository; None for anything else."""
         try:
@@ -160,6 +172,7 @@ class ResponseReader:
             if parts.scheme != "file":
                 return None
             path = Path(unquote(parts.path)).relative_to(self._root).as_posix()
+            path = file_name(path)
         except ValueError:
             return None
         return path if self._member(path) else None

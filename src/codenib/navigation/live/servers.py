@@ -121,10 +121,10 @@ _TS = {
 
 PYTHON = Server(
     group="python",
-    languages=frozenset({"python"}),
+    languages=frozenset({"python", "notebook"}),
     tool="basedpyright",
     arguments=("--stdio",),
-    language_ids={".py": "python", ".pyi": "python"},
+    language_ids={".py": "python", ".pyi": "python", ".ipynb": "python"},
     # No settings of its own section: a part of them turns the defaults of the others off, such as the search
     # for sources below `src`.
     # It runs the interpreter that it finds in the repository's virtual environment, which may be committed.

@@ -26,6 +26,7 @@ from codenib.navigation.live.results import DocumentSymbol, LiveLocations, Respo
 from codenib.navigation.live.servers import Launch, Server
 from codenib.navigation.live.text import ENCODINGS, DiskTexts, Encoding, units_of
 from codenib.navigation.live.worktree import Changes, Worktree
+from codenib.units.notebook_code import engine_name
 
 Method = Literal["definition", "references"]
 _TRY_AGAIN = frozenset({-32800, -32801, -32802})  # cancelled or outdated by the server itself
@@ -181,7 +182,7 @@ class LanguageServerSession:
 
     def symbols(self, path: str) -> tuple[DocumentSymbol, ...]:
         """The declarations of an open file."""
-        uri = (self._root / path).as_uri()
+        uri = (self._root / engine_name(path)).as_uri()
         raw = self._request("textDocument/documentSymbol", {"textDocument": {"uri": uri}})
         try:
             return self._reader.symbols(raw, path)
@@ -235,14 +236,16 @@ class LanguageServerSession:
             )
         units = units_of(line, position.column, self._encoding)
         return {
-            "textDocument": {"uri": (self._root / position.path).as_uri()},
+            "textDocument": {"uri": (self._root / engine_name(position.path)).as_uri()},
             "position": {"line": position.line - 1, "character": units},
         }
 
     def _tell_files(self, changes: Changes) -> None:
         kinds = ((_CREATED, changes.created), (_CHANGED, changes.changed), (_REMOVED, changes.removed))
         events = [
-            {"uri": (self._root / path).as_uri(), "type": kind} for kind, paths in kinds for path in paths
+            {"uri": (self._root / engine_name(path)).as_uri(), "type": kind}
+            for kind, paths in kinds
+            for path in paths
         ]
         self.connection.notify("workspace/didChangeWatchedFiles", {"changes": events})
         self.activity.touch()

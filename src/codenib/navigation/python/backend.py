@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -18,6 +20,7 @@ from codenib.navigation.engines.scripts import script_command, script_version
 from codenib.navigation.python.surface import PythonSurfaceRules
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of, python_interpreter
+from codenib.units.notebook_code import NOTEBOOK_SUFFIX, engine_name
 
 _ENGINE = Path(__file__).parent / "engine"
 _INSTALL = "codenib tools install python"
@@ -25,6 +28,7 @@ _INSTALL = "codenib tools install python"
 # is for the collector, which had a tenth of the time in a profile; its gain was not measured alone.
 _FLAGS = ("--max-old-space-size=3400", "--max-semi-space-size=48")
 _READ = (".py", ".pyi")
+_SUFFIXES = (*_READ, NOTEBOOK_SUFFIX)
 Ranges = Mapping[str, Sequence[tuple[int, int]]]
 _CONFIGURATION = frozenset({"pyrightconfig.json", "py.typed", "__builtins__.pyi", "baseline.json"})
 
@@ -33,7 +37,7 @@ class PythonBackend:
     """Facts that equal the live basedpyright's answers, from the engine inside its package."""
 
     group = "python"
-    languages = frozenset({"python"})
+    languages = frozenset({"python", "notebook"})
     stays = False
     caveat = ""
     reread_files: frozenset[str] = frozenset()
@@ -55,13 +59,15 @@ class PythonBackend:
     ) -> Iterator[bytes]:
         """The facts of each file. Files that the engine does not read, such as .pyx, have none."""
         program = self._program("facts.js", root, trusted=trusted)
-        read = [name for name in files if _is_read(name)]
-        lines = EngineRun(program, self.group, progress).lines(read) if read else iter(())
-        yield from fill_unread(files, _is_read, lines, program)
+        reads = partial(_is_read, root)
+        read = list(filter(reads, files))
+        run = EngineRun(program, self.group, progress)
+        lines = _named_for_us(run.lines([engine_name(path) for path in read])) if read else iter(())
+        yield from fill_unread(files, reads, lines, program)
 
     def engine(self, root: Path, *, trusted: bool) -> PythonEngine:
         """The engine, to stay."""
-        return PythonEngine(self._program("serve.js", root, trusted=trusted))
+        return PythonEngine(self._program("serve.js", root, trusted=trusted), root)
 
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """What the engine reads beside sources: its configuration, and marks of typed packages."""
@@ -87,14 +93,21 @@ class PythonEngine(ResidentEngine):
 
     rules = PythonSurfaceRules()
 
+    def __init__(self, program: Program, root: Path) -> None:
+        super().__init__(program)
+        self._reads = partial(_is_read, root)
+
+    def _ask(self, request: dict[str, Any]) -> Iterator[bytes]:
+        return _named_for_us(super()._ask(json.loads(_named_for_engine(json.dumps(request)))))
+
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
-        super().sync([path for path in files if _is_read(path)], [path for path in changed if _is_read(path)])
+        super().sync(list(filter(self._reads, files)), [path for path in changed if path.endswith(_SUFFIXES)])
 
     def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:
         """The line of facts of each; of a file in `within` only with the names on these lines."""
-        read = [path for path in paths if _is_read(path)]
+        read = list(filter(self._reads, paths))
         lines = self._ask({"lines": read, "within": dict(within or {})})
-        yield from fill_unread(paths, _is_read, lines, self.program)
+        yield from fill_unread(paths, self._reads, lines, self.program)
 
     def nodes(self, paths: Sequence[str]) -> dict[str, list[WireNode]]:
         """The declarations of each file, as its line has them."""
@@ -109,14 +122,28 @@ class PythonEngine(ResidentEngine):
         implicit: Sequence[str] = (),
     ) -> dict[str, Mapping[str, str]]:
         """What others see of each file, by name; a name in `touched` means something else than before."""
-        request: dict[str, object] = {"surfaces": [path for path in paths if _is_read(path)]}
+        request: dict[str, object] = {"surfaces": list(filter(self._reads, paths))}
         request |= {"touched": list(touched), "entries": dict(entries or {}), "held": list(implicit)}
         rows = (json.loads(line) for line in self._ask(request))
         return {row["file"]: row["surface"] for row in rows}
 
 
-def _is_read(path: str) -> bool:
+def _is_read(root: Path, path: str) -> bool:
+    """Whether the engine reads a file; of a notebook that cannot be laid out as Python there is no code."""
+    if path.endswith(NOTEBOOK_SUFFIX):
+        return (root / engine_name(path)).is_file()
     return path.endswith(_READ)
+
+
+def _named_for_engine(request: str) -> str:
+    """A request in JSON, with notebooks by the names of their code."""
+    return request.replace(f'{NOTEBOOK_SUFFIX}"', f'{engine_name(NOTEBOOK_SUFFIX)}"')
+
+
+def _named_for_us(lines: Iterator[bytes]) -> Iterator[bytes]:
+    """Lines of JSON with notebooks by their own names."""
+    code, own = f'{engine_name(NOTEBOOK_SUFFIX)}"'.encode(), f'{NOTEBOOK_SUFFIX}"'.encode()
+    return (line.replace(code, own) for line in lines)
 
 
 def _tables(data: bytes | None) -> object:

@@ -43,7 +43,7 @@ from codenib.serving.navigation.static import (
 )
 from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.pool import Snapshots
-from codenib.serving.snapshots.reader import SourceReader, link_source
+from codenib.serving.snapshots.reader import SourceReader, link_source, with_cells
 
 if TYPE_CHECKING:
     from codenib.core.navigation import Location
@@ -287,6 +287,7 @@ class Navigator:
                 more = len(meanings) - 1
                 others = f"also declared at {more} other place{'s' * (more > 1)}: codenib def {answer.asked}"
                 answer = replace(answer, note="; ".join(filter(None, (answer.note, others))))
+        answer = replace(answer, locations=with_cells(answer.locations, pinned))
         link_source(answer.locations, self._snapshots, pinned.ref.id)
         link_source(answer.meanings, self._snapshots, pinned.ref.id)
         return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)

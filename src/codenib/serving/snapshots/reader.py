@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codenib.core.answers import Evidence, Passage, Readable, SnapshotRef
 from codenib.core.errors import InputError
@@ -12,6 +14,10 @@ from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceUnit, Span, UnitRow
 from codenib.core.views import ViewKind
 from codenib.serving.snapshots.pool import Snapshots
+from codenib.units.notebook_code import NOTEBOOK_SUFFIX
+
+if TYPE_CHECKING:  # numpy comes with the first query
+    from codenib.serving.snapshots.pinned import PinnedSnapshot
 
 _DECORATORS = 10  # lines between the beginning of a unit and its name
 
@@ -120,6 +126,18 @@ class AnswerSource:
         if path not in self._texts:
             raise InputError(f"{path} is not a file of the snapshot", hint="workspace.files")
         return "\n".join(self._texts[path][first - 1 : last])
+
+
+def with_cells(places: Sequence[Location], pinned: PinnedSnapshot) -> tuple[Location, ...]:
+    """The places, those in notebooks with their cells."""
+    from codenib.units.notebooks import cell_at
+
+    names = sorted({place.path for place in places if place.path.endswith(NOTEBOOK_SUFFIX)})
+    texts = {name: text.encode() for name, text in zip(names, pinned.texts(names), strict=True)}
+    return tuple(
+        replace(place, cell=cell_at(texts[place.path], place.line)) if place.path in texts else place
+        for place in places
+    )
 
 
 def link_source(places: Sequence[Readable], snapshots: Snapshots, snapshot: str) -> None:

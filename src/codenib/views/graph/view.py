@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from codenib.core.errors import CannotMaintain
@@ -24,6 +25,7 @@ from codenib.core.source import Delta, SourceSnapshot
 from codenib.core.updates import UNCHANGED, GraphUpdate, GroupUpdate
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
+from codenib.units.notebook_code import exported_code
 from codenib.views.graph.assembly.artifact import (
     read_encoded_facts,
     read_group_facts,
@@ -173,7 +175,7 @@ class GraphViewBuilder:
     def _produce(
         self, backend: FactBackend, group: str, root: Path, files: Sequence[str]
     ) -> tuple[tuple[FileFacts, ...], tuple[str, ...]]:
-        binder = Binder(group, lambda path: (root / path).read_bytes())
+        binder = Binder(group, partial(exported_code, root))
         lines, source = self._lines(backend, root, files)
         for line in lines:
             binder.add(line)

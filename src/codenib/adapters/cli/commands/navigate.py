@@ -124,7 +124,9 @@ def _show(answer: NavigationAnswer, json_output: bool, what: str, standing: Stan
         end = place.end_column if place.end_line == place.line else len(text)
         marked = f"{text[: place.column]}{click.style(text[place.column : end], bold=True)}{text[end:]}"
         shown = marked.strip() if len(text) <= _WIDEST else f"{text[:_WIDEST].strip()}…"
-        label = click.style("  by name", dim=True) if place.scope == BY_NAME and answer.unresolved else ""
+        remarks = ["cell {}, line {}".format(*place.cell)] if place.cell else []
+        remarks += ["by name"] if place.scope == BY_NAME and answer.unresolved else []
+        label = click.style(f"  {', '.join(remarks)}", dim=True) if remarks else ""
         click.echo(f"{head}: {shown}{label}")
     if not answer.locations:
         outside = f"; {answer.outside} outside the repository" if answer.outside else ""

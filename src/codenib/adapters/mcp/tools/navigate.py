@@ -66,7 +66,8 @@ def references(call: Call) -> ToolReply:
     for place, line in zip(answer.locations, call.workspace.lines(answer), strict=True):
         shown = f"{place.path}:" if place.path != last else "  "
         last = place.path
-        entries.append(f"{shown}{place.line} {shorten(line.strip())}")
+        cell = " (cell {}, line {})".format(*place.cell) if place.cell else ""
+        entries.append(f"{shown}{place.line}{cell} {shorten(line.strip())}")
     return _navigated(answer, entries, "references", call["name"])
 
 

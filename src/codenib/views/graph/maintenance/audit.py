@@ -6,9 +6,11 @@ import random
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from codenib.core.protocols import DifferenceEngine, FactBackend, Progress, ResidentBackend
+from codenib.units.notebook_code import exported_code
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
@@ -81,7 +83,7 @@ def _derive_again(
                 lines = list(engine.lines(wanted))
     chosen = set(wanted)
     stay = [facts for path, facts in known.items() if path not in chosen]
-    binder = Binder(backend.group, lambda path: (root / path).read_bytes(), stay)
+    binder = Binder(backend.group, partial(exported_code, root), stay)
     for line in lines:
         binder.add(line)
     return {facts.path: canonical(facts) for facts in binder.bind()}
