@@ -40,7 +40,8 @@ class Role(IntFlag):
 class FileScope(StrEnum):
     """Under whose configuration an engine read a file; every place of an answer has its file's scope.
 
-    A question about a language group is answered completely when no file of the group is `UNRESOLVED`.
+    A question about a language group is answered completely when no file of the group is `UNRESOLVED` or
+    `PARTIAL`.
     """
 
     PROJECT = "project"  # the repository's own configuration includes it
@@ -48,6 +49,7 @@ class FileScope(StrEnum):
     VARIANT = "variant"  # read under a second configuration, such as other build tags
     INFERRED = "inferred"  # its configuration was inferred, such as the nearest file's flags
     UNRESOLVED = "unresolved"  # the engine gave no facts of it: only names are known
+    PARTIAL = "partial"  # imports of it lead to no package: what it uses of them, or through them, is unknown
 
 
 #: The scope of a place that was matched by its name alone.

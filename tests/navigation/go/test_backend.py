@@ -338,6 +338,22 @@ def test_a_module_without_its_dependencies_is_refused(backend: GoBackend, tmp_pa
         list(backend.produce(tmp_path, names, quiet, trusted=False))
 
 
+def test_a_file_with_an_import_that_leads_nowhere_says_so(backend: GoBackend, tmp_path: Path) -> None:
+    far = 'package m\n\nimport "example.invalid/far"\n\nfunc far1() { far.Go(near) }\n'
+    names = write(tmp_path, {"go.mod": "module example.com/m\n\ngo 1.21\n", "far.go": far, **_many(12)})
+    lines = [json.loads(line) for line in backend.produce(tmp_path, names, quiet, trusted=False)]
+    scopes = {line["path"]: line["scope"] for line in lines}
+    assert {path for path, scope in scopes.items() if scope == "partial"} == {"far.go"}
+    assert backend.lacks == (
+        "1 imports lead to no package, such as example.invalid/far; try: go mod download",
+    )
+
+
+def _many(count: int) -> dict[str, str]:
+    near = 'package m\n\nimport "fmt"\n\nfunc near{0}() {{ fmt.Println() }}\n'
+    return {f"near{at or ''}.go": near.format(at or "") for at in range(count)}
+
+
 def test_a_folder_without_a_module_has_facts(backend: GoBackend, tmp_path: Path) -> None:
     names = write(
         tmp_path, {"a/a.go": "package a\n\nfunc A() { B() }\n", "a/b.go": "package a\n\nfunc B() {}\n"}

@@ -60,6 +60,8 @@ def test_files_without_facts_are_counted_and_the_same_name_in_them_is_labelled(o
         assert (len(limited), limited.total) == (3, 4)
         users = workspace.navigator.neighbours(NeighboursRequest("load_cart", "dependents"))
         assert (users.completeness, users.unresolved) == ("partial", 1)
+        assert [(each.path, each.scope) for each in users if each.depth][-1] == ("shop/fast.pyx", "name")
+        assert users.note.endswith("1 in files that no project includes, 1 by name")
         found = workspace.definition("load_cart", provider="static")
         assert (found.completeness, found.unresolved) == ("all", 0)
 
@@ -70,3 +72,23 @@ def test_a_file_without_facts_falls_to_names_and_not_to_what_is_around(opened: O
         answer = workspace.references("shop/fast.pyx:1:1")
         assert (answer.provider, answer.granularity, answer.completeness) == ("syntactic", "name", "unknown")
         assert {each.path for each in answer} == {*FILES, "shop/fast.pyx"}
+
+
+def test_what_an_import_without_a_package_hides_is_by_name(opened: Open) -> None:
+    far = "def fetch load_cart\n# load_cart\nagain(load_cart(1))\n"
+    with opened({**FILES, "far/far.py": far}) as workspace:
+        answer = workspace.references("load_cart", provider="static")
+        assert [(each.line, each.scope) for each in answer if each.path == "far/far.py"] == [
+            (1, "partial"),
+            (2, "name"),
+            (3, "name"),
+        ]
+        assert (answer.completeness, answer.unresolved) == ("partial", 1)
+        assert answer.note.startswith("1 file with imports that lead to no package: far/far.py; ")
+        callers = workspace.navigator.neighbours(NeighboursRequest("load_cart", "callers"))
+        assert [(each.path, each.line, each.scope) for each in callers if each.depth] == [
+            ("far/far.py", 1, "name")
+        ]
+        assert (callers.completeness, callers.unresolved, callers.total) == ("partial", 1, 1)
+        edges = [(each.kind, each.path, each.line) for each in callers.edges]
+        assert edges == [("call", "far/far.py", 3)]

@@ -28,8 +28,9 @@ class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
     """A range with the text of its first line. Lines are 1-based, columns 0-based, the end exclusive.
 
     `scope` says how its file was read: `project`, `loose` (no configuration includes it), `variant`,
-    `inferred`, or `name` where nothing resolved it. A live server's places have none. In a notebook, `cell`
-    and `cell_line` are the numbers of the cell and of the line in it, 1-based.
+    `inferred`, `partial` (imports of it lead to no package), or `name` where nothing resolved it. A live
+    server's places have none. In a notebook, `cell` and `cell_line` are the numbers of the cell and of the
+    line in it, 1-based.
 
     What `def` found by name has the rest too: what is declared there, with its `code`.
     """

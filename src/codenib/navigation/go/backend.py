@@ -43,7 +43,7 @@ class GoBackend:
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
         #: What was missing in the last run without making it worthless, such as dependencies without network.
-        self.notes: tuple[str, ...] = ()
+        self.lacks: tuple[str, ...] = ()
 
     def identity(self) -> Mapping[str, str]:
         """Our program, and the Go installation whose standard library and build settings it reads."""
@@ -63,7 +63,7 @@ class GoBackend:
             yield line
         report = run.report()
         _check(report, count, len(files))
-        self.notes = tuple(_notes(report))
+        self.lacks = tuple(_lacks(report))
 
     def engine(self, root: Path, *, trusted: bool) -> GoEngine:
         """The engine, to stay."""
@@ -85,6 +85,8 @@ class GoBackend:
 class GoEngine(ResidentEngine):
     """The resident engine. It checks what depends on an edit again, and gives the lines that differ."""
 
+    lacks: tuple[str, ...] = ()
+
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
         fresh: dict[str, bytes] = {}
         same: frozenset[str] = frozenset()
@@ -93,6 +95,7 @@ class GoEngine(ResidentEngine):
                 row = json.loads(line)
                 same = frozenset(row["same"] or ())
                 _check(row["report"], len(fresh) + len(same), len(paths))
+                self.lacks = tuple(_lacks(row["report"]))
             else:
                 fresh[path_of(line)] = line
         self.settled = True
@@ -115,11 +118,12 @@ def _check(report: Mapping[str, Any], lines: int, wanted: int) -> None:
         )
 
 
-def _notes(report: Mapping[str, Any]) -> Iterator[str]:
+def _lacks(report: Mapping[str, Any]) -> Iterator[str]:
     if report["silent"]:
         yield f"{report['silent']} files have no facts"
     if report["missing"]:
-        yield f"{report['missing']} imports lead to no package, such as {report['absent'][0]}"
+        absent = report["absent"][0]
+        yield f"{report['missing']} imports lead to no package, such as {absent}; try: {_FETCH}"
     for name in report["failed"] or ():
         yield f"the type checker failed in {name}"
 

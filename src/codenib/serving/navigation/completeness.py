@@ -6,16 +6,19 @@ that it did not, and names what is written alike in them, labelled as such.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codenib.core.facts import BY_NAME, FileScope
-from codenib.core.navigation import Location
-from codenib.core.requests import NavigationRequest
+from codenib.core.navigation import Location, Position
+from codenib.core.requests import NavigationRequest, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
+from codenib.core.views import ViewKind
 from codenib.serving.navigation import by_name
+from codenib.serving.navigation.positions import last_name
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -31,21 +34,55 @@ _WORDS = {
 }
 
 
-def unresolved_files(pinned: PinnedSnapshot, path: str) -> list[str]:
-    """The files of a path's language group that its engine gave no facts of."""
+@dataclass(frozen=True, slots=True)
+class OpenFiles:
+    """The files of a language group in which uses may be unknown."""
+
+    pinned: PinnedSnapshot
+    unresolved: Sequence[str] = ()  # the engine gave no facts of them
+    partial: Sequence[str] = ()  # imports of them lead to no package
+
+    def __len__(self) -> int:
+        return len(self.unresolved) + len(self.partial)
+
+    @property
+    def note(self) -> str:
+        """How many there are, in words; empty for none."""
+        return _joined(describe_unresolved(self.unresolved), _describe_partial(self.partial))
+
+    def is_unknown(self, place: Position) -> bool:
+        """Whether the graph knows nothing of what stands at a place of these files."""
+        from codenib.views.graph.navigate import starts_at
+
+        return place.path not in self.partial or not starts_at(self.pinned.graph, place)
+
+
+def open_files(pinned: PinnedSnapshot, path: str) -> OpenFiles:
+    """The files of a path's language group that were not resolved, or in part."""
     view = pinned.graph
     file = view.file_number(path)
-    return view.unresolved(view.group(file)) if file is not None else []
+    if file is None:
+        return OpenFiles(pinned)
+    group = view.group(file)
+    unresolved, partial = (
+        view.files_of_scope(group, scope) for scope in (FileScope.UNRESOLVED, FileScope.PARTIAL)
+    )
+    return OpenFiles(pinned, unresolved, partial)
 
 
 def claim_references(
     snapshots: Snapshots, pinned: PinnedSnapshot, answer: NavigationAnswer, request: NavigationRequest
 ) -> NavigationAnswer:
-    """References from the graph, with those of the same name in files that nobody resolved."""
-    missing = unresolved_files(pinned, answer.position.path)
+    """References from the graph, with those of the same name where nobody resolved it."""
+    missing = open_files(pinned, answer.position.path)
     if not missing:
         return replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
-    places = by_name.places_in_files(snapshots, answer.asked, missing, request.snapshot)
+    paths = [*missing.unresolved, *missing.partial]
+    places = [
+        each
+        for each in by_name.places_in_files(snapshots, answer.asked, paths, request.snapshot)
+        if missing.is_unknown(Position(each.path, each.line, each.column))
+    ]
     room = None if request.limit is None else max(request.limit - len(answer.locations), 0)
     locations = (*answer.locations, *places[:room])
     return replace(
@@ -54,26 +91,63 @@ def claim_references(
         total=answer.total + len(places),
         completeness="partial",
         unresolved=len(missing),
-        note=_joined(answer.note, describe_unresolved(missing), describe_scopes(locations)),
+        note=_joined(answer.note, missing.note, describe_scopes(locations)),
     )
 
 
 def claim_definitions(pinned: PinnedSnapshot, answer: NavigationAnswer) -> NavigationAnswer:
     """Definitions from the graph: where there is none, it may be in a file that nobody resolved."""
     answer = replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
-    missing = unresolved_files(pinned, answer.position.path)
-    if answer.total or answer.outside or not missing:
+    missing = open_files(pinned, answer.position.path)
+    is_around = answer.granularity == "enclosing" and answer.position.path in missing.partial
+    if not missing or ((answer.total or answer.outside) and not is_around):
         return answer
-    note = _joined(answer.note, describe_unresolved(missing))
+    note = _joined(answer.note, missing.note)
     return replace(answer, completeness="partial", unresolved=len(missing), note=note)
 
 
-def claim_neighbours(pinned: PinnedSnapshot, answer: GraphAnswer) -> GraphAnswer:
-    """Symbols of the graph, with how many files of the first one's language nobody resolved."""
-    missing = unresolved_files(pinned, answer.symbols[0].path) if answer.symbols else []
+def claim_neighbours(
+    pinned: PinnedSnapshot, answer: GraphAnswer, named: GraphAnswer | None = None
+) -> GraphAnswer:
+    """Symbols of the graph, with how many files of the first one's language nobody resolved.
+
+    `named` are uses in these files by name, which come last.
+    """
+    missing = open_files(pinned, answer.symbols[0].path) if answer.symbols else OpenFiles(pinned)
     scopes = Counter(each.scope for each in answer.symbols if each.depth)
-    note = _joined(answer.note, describe_unresolved(missing), _count(scopes))
+    note = _joined(answer.note, missing.note, _count(scopes), named.note if named is not None else "")
     return replace(answer, unresolved=len(missing), note=note)
+
+
+def claim_users(
+    snapshots: Snapshots, pinned: PinnedSnapshot, answer: GraphAnswer, request: NeighboursRequest
+) -> GraphAnswer:
+    """Neighbours from the graph; who uses the same name where nobody resolved it comes last, labelled."""
+    start = answer.symbols[0]
+    missing = open_files(pinned, start.path)
+    if not missing or request.relation in ("callees", "dependencies"):
+        return claim_neighbours(pinned, answer)
+    from codenib.serving.navigation.meanings import meanings_in_graph
+    from codenib.serving.navigation.syntactic_neighbours import NeighboursByName, append_named
+
+    word = re.compile(rf"(?<![\w$]){re.escape(last_name(start.qualified))}(?![\w$])")
+    paths = {*missing.unresolved, *missing.partial}
+
+    def is_unknown(path: str, line: int) -> bool:
+        if path not in paths or not line:
+            return path in paths
+        text = lexical.text(path).split("\n")[line - 1]
+        return any(missing.is_unknown(Position(path, line, at.start())) for at in word.finditer(text))
+
+    lexical, _ = snapshots.pin(ViewKind.LEXICAL, request.snapshot)
+    asking = NeighboursByName(snapshots, lexical, replace(request, depth=1), is_unknown)
+    if start.kind == "file":
+        named = asking.of_file(start.path) if request.relation == "dependents" else None
+    else:
+        meanings = meanings_in_graph(pinned, last_name(start.qualified))
+        declared = [each for each in meanings if each.place.path == start.path]
+        named = asking.of_symbol(declared) if declared else None
+    return claim_neighbours(pinned, append_named(answer, named, request.k), named)
 
 
 def describe_unresolved(missing: Sequence[str]) -> str:
@@ -86,6 +160,20 @@ def describe_unresolved(missing: Sequence[str]) -> str:
     more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
     names = ", ".join(missing[:_NAMED])
     return f"{len(missing):,} file{'s' * (len(missing) > 1)} not resolved: {names}{more}"
+
+
+def _describe_partial(partial: Sequence[str]) -> str:
+    """
+    >>> _describe_partial(["a.go"])
+    '1 file with imports that lead to no package: a.go'
+    """
+    if not partial:
+        return ""
+    more = f" and {len(partial) - _NAMED} more" if len(partial) > _NAMED else ""
+    names = ", ".join(partial[:_NAMED])
+    return (
+        f"{len(partial):,} file{'s' * (len(partial) > 1)} with imports that lead to no package: {names}{more}"
+    )
 
 
 def describe_scopes(places: Sequence[Location]) -> str:

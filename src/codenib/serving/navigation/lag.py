@@ -24,7 +24,7 @@ from codenib.serving.navigation.meanings import meanings_by_name, meanings_in_gr
 from codenib.serving.navigation.neighbours import neighbours
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
-from codenib.serving.navigation.syntactic_neighbours import NeighboursByName
+from codenib.serving.navigation.syntactic_neighbours import NeighboursByName, append_named
 from codenib.units.marks import marks_of
 from codenib.views.history.lines import Lines, hunks_between
 
@@ -222,7 +222,7 @@ def neighbours_now(
         for each in meanings_by_name(lexical, last_name(start.qualified))
         if each.place.path == start.path
     ]
-    return _joined(now, _new_uses(snapshots, lag, request, declared), request.k)
+    return append_named(now, _new_uses(snapshots, lag, request, declared), request.k)
 
 
 def _new_uses(
@@ -238,35 +238,3 @@ def _new_uses(
 
     lexical, _ = snapshots.pin(ViewKind.LEXICAL, request.snapshot)
     return NeighboursByName(snapshots, lexical, replace(request, depth=1), is_new).of_symbol(declared)
-
-
-def _joined(known: GraphAnswer, named: GraphAnswer | None, k: int) -> GraphAnswer:
-    """Both, each symbol once; symbols by name come last."""
-    if named is None or len(named.symbols) < 2:
-        return known
-    start = known.symbols[0]
-    ids = {(each.path, each.qualified): each.id for each in known.symbols}
-    free = max(each.id for each in known.symbols) + 1
-    renumbered = {named.symbols[0].id: start.id}
-    more = []
-    for each in named.symbols[1:]:
-        key = each.path, each.qualified
-        if key not in ids:
-            ids[key] = free + each.id
-            more.append(replace(each, id=ids[key]))
-        renumbered[each.id] = ids[key]
-    ends = {(edge.source, edge.to) for edge in known.edges}
-    edges = [
-        replace(edge, source=renumbered[edge.source], to=renumbered[edge.to])
-        for edge in named.edges
-        if (renumbered[edge.source], renumbered[edge.to]) not in ends
-    ]
-    room = max(k - len(known.symbols) + 1, 0)
-    listed = {each.id for each in (*known.symbols, *more[:room])}
-    return replace(
-        known,
-        symbols=(*known.symbols, *more[:room]),
-        edges=(*known.edges, *(edge for edge in edges if {edge.source, edge.to} <= listed)),
-        total=known.total + len(more),
-        truncated=known.truncated or len(more) > room,
-    )

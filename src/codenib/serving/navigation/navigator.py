@@ -28,7 +28,12 @@ from codenib.core.symbols import GraphAnswer, NavigationAnswer, Provider
 from codenib.core.views import ViewKind
 from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
-from codenib.serving.navigation.completeness import claim_definitions, claim_neighbours, claim_references
+from codenib.serving.navigation.completeness import (
+    claim_definitions,
+    claim_neighbours,
+    claim_references,
+    claim_users,
+)
 from codenib.serving.navigation.meanings import main_meaning, meanings_by_name
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
@@ -95,7 +100,7 @@ class Navigator:
             if not self._is_resolved(pinned, request):
                 return self._neighbours_by_name(pinned, request)
             node = self.places.node(pinned, request.where, request.name, request.snapshot)
-            return claim_neighbours(pinned, neighbours(pinned, node, request))
+            return claim_users(self._snapshots, pinned, neighbours(pinned, node, request), request)
 
         def ask_lagging(lag: LaggingGraph) -> GraphAnswer | None:
             from codenib.serving.navigation.lag import neighbours_now

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from codenib.core.answers import Evidence
 from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.errors import InputError
+from codenib.core.facts import BY_NAME
 from codenib.core.navigation import Meaning
 from codenib.core.requests import NeighboursRequest, RegexRequest
 from codenib.core.source import Mark
@@ -327,6 +328,38 @@ class NeighboursByName:
             asked=start.qualified,
             note="; ".join(self._notes),
         )
+
+
+def append_named(known: GraphAnswer, named: GraphAnswer | None, k: int) -> GraphAnswer:
+    """Both, each symbol once; symbols by name come last, labelled as such."""
+    if named is None or len(named.symbols) < 2:
+        return known
+    start = known.symbols[0]
+    ids = {(each.path, each.qualified): each.id for each in known.symbols}
+    free = max(each.id for each in known.symbols) + 1
+    renumbered = {named.symbols[0].id: start.id}
+    more = []
+    for each in named.symbols[1:]:
+        key = each.path, each.qualified
+        if key not in ids:
+            ids[key] = free + each.id
+            more.append(replace(each, id=ids[key], scope=BY_NAME))
+        renumbered[each.id] = ids[key]
+    ends = {(edge.source, edge.to) for edge in known.edges}
+    edges = [
+        replace(edge, source=renumbered[edge.source], to=renumbered[edge.to])
+        for edge in named.edges
+        if (renumbered[edge.source], renumbered[edge.to]) not in ends
+    ]
+    room = max(k - len(known.symbols) + 1, 0)
+    listed = {each.id for each in (*known.symbols, *more[:room])}
+    return replace(
+        known,
+        symbols=(*known.symbols, *more[:room]),
+        edges=(*known.edges, *(edge for edge in edges if {edge.source, edge.to} <= listed)),
+        total=known.total + len(more),
+        truncated=known.truncated or len(more) > room,
+    )
 
 
 def _symbol(

@@ -103,11 +103,9 @@ class GraphView:
         """How a file was read."""
         return _SCOPES[int(self.scope_of[file])]
 
-    def unresolved(self, group: str) -> list[str]:
-        """The files of a language group of which its engine gave no facts."""
-        wanted = (self.scope_of == _SCOPES.index(FileScope.UNRESOLVED)) & (
-            self.group_of == self.groups.index(group)
-        )
+    def files_of_scope(self, group: str, scope: FileScope) -> list[str]:
+        """The files of a language group that were read in this way."""
+        wanted = (self.scope_of == _SCOPES.index(scope)) & (self.group_of == self.groups.index(group))
         return [self.paths[file] for file in np.flatnonzero(wanted).tolist()]
 
     def qualified(self, node: int) -> str:

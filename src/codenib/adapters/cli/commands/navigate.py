@@ -312,7 +312,8 @@ def _lines(answer: GraphAnswer, which: str, standing: Standing) -> Iterator[str]
                     place = f"{standing.from_here(edge.path)}:{edge.line}"
                     yield click.style(f"  ↓ {edge.kind} at {place}", dim=True)
         elif symbol.depth:
-            how = click.style(_how(symbol, answer, by_id, standing), dim=True)
+            label = "  by name" if symbol.scope == BY_NAME else ""
+            how = click.style(f"{_how(symbol, answer, by_id, standing)}{label}", dim=True)
             yield f"{'  ' * (symbol.depth - 1)}{_line(symbol, standing)}{how}"
 
 

@@ -19,6 +19,7 @@ from codenib.adapters.mcp.tools.replies import (
 )
 from codenib.adapters.mcp.tools.tool import Call
 from codenib.core.errors import InputError
+from codenib.core.facts import BY_NAME
 from codenib.core.navigation import Meaning
 from codenib.core.requests import CURRENT, NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
@@ -212,7 +213,7 @@ def _edges(answer: GraphAnswer) -> list[str]:
             why.setdefault(end, f"{edge.kind} at {edge.path}:{edge.line}" + _between(names, other))
     return [
         f"{'  ' * (symbol.depth - 1)}{symbol.path}:{symbol.line} {symbol.qualified} {symbol.kind}"
-        f"{f' ({why[symbol.id]})' if symbol.id in why else ''}"
+        f"{f' ({why[symbol.id]})' if symbol.id in why else ''}{' by name' * (symbol.scope == BY_NAME)}"
         for symbol in answer.symbols
         if symbol.depth
     ]

@@ -29,6 +29,7 @@ const (
 	scopeLoose      = "loose"
 	scopeVariant    = "variant"
 	scopeUnresolved = "unresolved"
+	scopePartial    = "partial" // imports lead to no package
 )
 
 // A membership says which searches for references include the files of a package.

@@ -206,6 +206,7 @@ func (w *walker) importSpec(spec *ast.ImportSpec) {
 	w.unitFacts.imports++
 	if imported == nil && path != "unsafe" && path != "C" {
 		w.unitFacts.missing = append(w.unitFacts.missing, path)
+		w.facts.scope = scopePartial
 	}
 	defs := noList
 	if imported != nil {

@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterable, Sequence
 
 from codenib.core.errors import CannotMaintain, ProviderError
-from codenib.core.protocols import DifferenceEngine, FactBackend, ResidentBackend
+from codenib.core.protocols import AnnotatedSource, DifferenceEngine, FactBackend, ResidentBackend
 from codenib.core.source import Delta
 from codenib.core.updates import (
     BY_CONSTRUCTION,
@@ -90,10 +90,12 @@ class GraphPatcher:
                 raise CannotMaintain(why)
             assert base is not None and isinstance(backend, ResidentBackend)
             facts = tuple(self._follow(backend, base, changed, report))
+            engine, _ = self._workspace.engine(backend)
+            lacks = "; ".join(engine.lacks) if isinstance(engine, AnnotatedSource) else base.origin.error
             report.how = FOLLOWED
             if backend.caveat:
                 report.confidence = f"{BY_CONSTRUCTION}, but for {backend.caveat}"
-            origin = GroupOrigin(group, base.origin.backend, len(facts), True, base.origin.error)
+            origin = GroupOrigin(group, base.origin.backend, len(facts), True, lacks)
             origin.confined = self._backends.confined(group)
             patched = GroupFacts(origin, facts)
         except (CannotMaintain, ProviderError) as error:
