@@ -40,12 +40,3 @@ def _expanded(path: str) -> list[str]:
     parts = re.split(r"\{([^{}]*)\}", path)
     choices = [part.split(",") if at % 2 else [part] for at, part in enumerate(parts)]
     return ["".join(words) for words in product(*choices)]
-
-
-def test_the_page_of_configuration_lists_every_variable_that_the_source_reads() -> None:
-    sources = [path for path in (ROOT / "src").rglob("*") if path.suffix in (".py", ".js", ".rs", ".go")]
-    name = re.compile(r"(?<![A-Z_])CODENIB_[A-Z_]+\b")  # _CODENIB_COMPLETE is between shells and click
-    read = {found for path in sources for found in name.findall(path.read_text(encoding="utf-8"))}
-    page = (ROOT / "docs" / "configuration.md").read_text(encoding="utf-8")
-
-    assert set(re.findall(r"^\| `(CODENIB_\w+)`", page, re.MULTILINE)) == read

@@ -39,6 +39,15 @@ CONTENTS = st.sampled_from(
 )
 BINARY = b"\x89PNG\0harbour\0"
 IGNORES = st.sampled_from(["", "lib/\n", "*.py\n!a.py\n", "doc\n*.txt\n", "straße/\n"])
+CONFIGURATIONS = st.sampled_from(
+    [
+        "",
+        '[paths]\nexclude = ["lib/**", "codenib.toml"]\n',
+        '[paths]\ninclude = ["*.py", "doc"]\n[tests]\ninclude = ["a.py"]\n',
+        '[tests]\nexclude = ["tests/**"]\n[languages]\n"*.txt" = "python"\n"h" = "markdown"\n',
+        '[languages]\n"*.py" = "text"\n',
+    ]
+)
 QUERIES = ("harbour", "dock pier", "größe", "ships deep", "test_e")
 
 
@@ -125,6 +134,10 @@ class Edits(RuleBasedStateMachine):
     @rule(patterns=IGNORES)
     def ignore(self, patterns: str) -> None:
         self.repo.write(".codenibignore", patterns)
+
+    @rule(text=CONFIGURATIONS)
+    def configure(self, text: str) -> None:
+        self.repo.write("codenib.toml", text)
 
     @rule()
     def commit(self) -> None:

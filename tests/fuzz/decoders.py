@@ -25,6 +25,7 @@ from codenib.adapters.mcp.tools.catalogue import ALL_TOOLS
 from codenib.adapters.mcp.transport.handshake import EarlyAnswers
 from codenib.core.errors import UNDECODABLE, CodenibError
 from codenib.core.requests import SearchRequest
+from codenib.core.text.globs import path_filter
 from codenib.core.views import MANIFEST_SCHEMA
 from codenib.manifest.files import with_checksum
 from codenib.manifest.store import Store
@@ -38,7 +39,6 @@ from codenib.navigation.scip.wire import ScipDocument, ScipIndex, ScipOccurrence
 from codenib.planner.plan import make_plan
 from codenib.planner.signals import read_signals
 from codenib.serving.navigation.positions import parse_place
-from codenib.serving.search.paths import path_filter
 from codenib.snapshot.ignore import ignored
 from codenib.units.extract import extract
 from codenib.units.notebook_code import as_python, from_cell

@@ -12,7 +12,7 @@ from tests.gitrepo import GitRepo
 from tests.hostile.limited import run_limited
 
 from codenib.core.errors import InputError
-from codenib.serving.search.paths import path_filter
+from codenib.core.text.globs import path_filter
 from codenib.views.trigram.pattern import compile_pattern
 
 #: Repeated to 20,000 characters, these made one pattern or another of the planner quadratic or cubic.
@@ -38,7 +38,7 @@ def test_a_query_is_read_in_linear_time() -> None:
 @pytest.mark.parametrize("glob", ["**?" * 10, "*a" * 40, "**/" * 60 + "x", "*" * 900, "**/*" * 30 + "/x"])
 def test_a_glob_of_many_wildcards_is_matched_or_refused(glob: str) -> None:
     run_limited(
-        "from codenib.serving.search.paths import path_filter\n"
+        "from codenib.core.text.globs import path_filter\n"
         "from codenib.core.errors import InputError\n"
         "try:\n"
         f"    accepts = path_filter([{glob!r}])\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -10,9 +11,10 @@ from tests.gitrepo import GitRepo
 from tests.snapshot.conftest import Camera
 
 from codenib.core.errors import InputError
+from codenib.core.source import SourceSettings, SourceSnapshot
 from codenib.snapshot.blobs import MAX_BYTES, blob_digest
 from codenib.snapshot.repository import locate
-from codenib.snapshot.take import take_commit
+from codenib.snapshot.take import take, take_commit
 
 
 def test_a_commit_has_its_files_by_blob_id(tmp_path: Path, camera: Camera) -> None:
@@ -150,3 +152,47 @@ def test_a_folder_has_no_revisions(tmp_path: Path, camera: Camera) -> None:
     (tmp_path / "folder").mkdir()
     with pytest.raises(InputError, match="not in a git repository"):
         camera.take(tmp_path / "folder", at="HEAD")
+
+
+def configured(read: Callable[[], bytes | None], where: str) -> SourceSettings:
+    """A file that holds the globs to leave out, a line each."""
+    return SourceSettings(exclude=tuple((read() or b"").decode().split()))
+
+
+def taken(camera: Camera, repo: GitRepo, at: str | None = None) -> SourceSnapshot:
+    return take(locate(repo.path), camera.state(repo.path), camera.store, at, configured)
+
+
+def test_configuration_of_a_commit_is_that_commits_own(tmp_path: Path, camera: Camera) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    first = repo.commit({"codenib.toml": "*.gen", "a.py": "a", "b.gen": "b"})
+    repo.commit({"codenib.toml": "a.py"})
+    repo.write("codenib.toml", "*.gen codenib.toml")
+    assert set(taken(camera, repo, first).files) == {"codenib.toml", "a.py"}
+    assert set(taken(camera, repo, "HEAD").files) == {"codenib.toml", "b.gen"}
+    now = taken(camera, repo)
+    assert set(now.files) == {"a.py"}
+    assert now.skipped == {"left out by codenib.toml": 2}
+    assert now.dirty  # what differs is how files are read
+    assert now.id != camera.take(repo).id
+
+
+@pytest.mark.parametrize("kind", ["link", "pipe", "folder"])
+def test_a_configuration_that_is_no_file_is_refused_by_name(
+    tmp_path: Path, camera: Camera, kind: str
+) -> None:
+    repo = GitRepo(tmp_path / "repo")
+    repo.commit({"a.py": "a"})
+    file = repo.path / "codenib.toml"
+    if kind == "link":
+        file.symlink_to("/etc/hostname")
+    elif kind == "pipe":
+        os.mkfifo(file)
+    else:
+        file.mkdir()
+    with pytest.raises(InputError, match=r"codenib.toml is not read, as it is "):
+        taken(camera, repo)
+    if kind == "link":
+        repo.commit()
+        with pytest.raises(InputError, match=r"codenib.toml is not read, as it is symbolic link"):
+            taken(camera, repo, "HEAD")

@@ -20,7 +20,7 @@ from codenib.compiler.choices import RepositoryViews
 from codenib.compiler.registry import VIEWS, ViewContext, derivers_of
 from codenib.core.errors import CodenibError, StoreFault, fault_of, is_disk_fault
 from codenib.core.protocols import ViewMaintainer
-from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.source import Delta, SourceSettings, SourceSnapshot
 from codenib.core.views import RepoManifest, Status, ViewFacts, ViewKind, ViewRecord
 from codenib.manifest.cache import RecordCache
 from codenib.snapshot.blobs import BlobSource
@@ -76,7 +76,7 @@ class SnapshotBuilder:
         bases = Bases(self._store, manifests, self._views.fresh_record, snapshot)
         with (
             closing(self._store.open_cache()) as cache,
-            closing(self.open_records(cache, kinds, anew=anew)) as records,
+            closing(self.open_records(cache, kinds, snapshot.settings, anew=anew)) as records,
         ):
             built = {
                 kind: self._build_view(kind, snapshot, bases.nearest(kind), records)
@@ -91,13 +91,13 @@ class SnapshotBuilder:
         return BuiltViews(built, bases.used, records.derived)
 
     def open_records(
-        self, cache: RecordCache, kinds: Sequence[ViewKind], *, anew: bool = False
+        self, cache: RecordCache, kinds: Sequence[ViewKind], settings: SourceSettings, *, anew: bool = False
     ) -> CachedRecords:
         """The records that these views read; the caller closes them."""
         from codenib.compiler.records.derive import CachedRecords  # parsers, which a no-op never needs
 
         source = BlobSource.of(self._repository, self._store.blob_store)
-        return CachedRecords(cache, source, derivers_of(kinds), self._progress, anew=anew)
+        return CachedRecords(cache, source, derivers_of(kinds), self._progress, anew=anew, settings=settings)
 
     def _build_view(
         self, kind: ViewKind, snapshot: SourceSnapshot, base: Base | None, records: CachedRecords

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from codenib.compiler.registry import VIEWS, ChoiceT, FixedView, RegisteredView, ViewContext
+from codenib.compiler.registry import VIEWS, ChoiceT, RegisteredView, TextView, ViewContext
 from codenib.core.protocols import ViewChoice, ViewMaintainer
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
@@ -17,7 +17,7 @@ class RepositoryViews:
     def __init__(self, context: ViewContext, builders: Mapping[ViewKind, ViewMaintainer]) -> None:
         self._store = context.store
         self._choices = {kind: view.choose(context) for kind, view in VIEWS.items()}
-        self._given = {kind: FixedView.of(builder) for kind, builder in builders.items()}
+        self._given = {kind: TextView.of(builder) for kind, builder in builders.items()}
 
     def __getitem__(self, kind: ViewKind) -> ViewChoice:
         given: ViewChoice | None = self._given.get(kind)

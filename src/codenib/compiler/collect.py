@@ -20,6 +20,7 @@ from codenib.manifest.store import Store
 from codenib.manifest.sweep import sweep
 from codenib.snapshot.store import LocalBlobs
 from codenib.units.languages import language_hint, units_version
+from codenib.units.rules import rules_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,9 +77,19 @@ def _sweep_repositories(root: Path, keep: int) -> _Reached:
         reached.artifacts_gone += sweep(store, slow=SLOW_VIEWS, keep_clean=keep, keep_dirty=keep)
         reached.vectors.update(_vectors_of(store))
         reached.blobs.update(_stale_texts_of(store))
-        for tree in store.trees():  # the sweep left those that a manifest names
-            reached.jobs.update((digest, language_hint(path)) for path, digest in tree.items())
+        reached.jobs.update(_jobs_of(store))
     return reached
+
+
+def _jobs_of(store: Store) -> Iterator[tuple[str, str]]:
+    """The blobs of the trees that the sweep left, each in the languages that settings give its path."""
+    for tree in store.trees():
+        yield from ((digest, language_hint(path)) for path, digest in tree.items())
+    for manifest in store.manifests():
+        if manifest.settings.languages:
+            language = rules_of(manifest.settings).language
+            with suppress(StateError):  # a tree that cannot be read reaches nothing
+                yield from ((digest, language(path)) for path, digest in store.tree(manifest.tree).items())
 
 
 def _drop_unreached(store: Store, reached: _Reached) -> tuple[int, int]:

@@ -22,6 +22,7 @@ from codenib.compiler.outcome import outcome_of
 from codenib.compiler.publish import Publisher, as_stale
 from codenib.compiler.registry import DENSE, GRAPH, HISTORY, SLOW_VIEWS, VIEWS, ViewContext
 from codenib.compiler.verify import verify_views
+from codenib.config.resolve import source_settings
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import CodenibError, StateError, StoreFault
 from codenib.core.protocols import Progress, ViewMaintainer
@@ -105,7 +106,7 @@ class IndexCompiler:
                     tempfile.TemporaryDirectory(prefix="codenib-take-") as name,
                     closing(LocalBlobs(Path(name) / "blobs.sqlite")) as local,
                 ):
-                    snapshot = take(self.repository, Path(name), local, at)
+                    snapshot = take(self.repository, Path(name), local, at, source_settings)
             except (OSError, StoreFault):
                 raise fault from None
             self._unstored = fault
@@ -115,7 +116,7 @@ class IndexCompiler:
     def _take(self, at: str | None) -> SourceSnapshot:
         state = self.store.worktree_state(self.repository.worktree_key)
         with closing(LocalBlobs(self.store.blob_store)) as local:
-            return take(self.repository, state, local, at)
+            return take(self.repository, state, local, at, source_settings)
 
     @reports_faults
     def current(

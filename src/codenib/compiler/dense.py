@@ -1,23 +1,24 @@
-"""Which dense view a repository has: what is asked, recorded and in the environment in, its builder out.
+"""Which dense view a repository has: what is asked, recorded and configured in, its builder out.
 
-What `index` asks for comes first, then what the worktree's last manifest records, then the environment, then
-the embedded model. No embedder is opened to find out whether the view is current: its recorded identity is
-today's until the embedder is opened and says otherwise. Cheap to import.
+What `index` asks for comes first, then what the worktree's last manifest records, then the environment and
+the user's file, then the embedded model. No embedder is opened to find out whether the view is current: its
+recorded identity is today's until the embedder is opened and says otherwise. Cheap to import.
 """
 
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from codenib.config.resolve import user_choice
 from codenib.core.embedding import Embedder, OpenEmbedder
 from codenib.core.errors import StateError
 from codenib.core.protocols import Progress
-from codenib.core.source import SourceSnapshot
+from codenib.core.source import DEFAULT_SETTINGS, SourceSnapshot
 from codenib.core.views import ArtifactProfile, RepoManifest, ViewKind
 from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.store import Store
@@ -27,7 +28,6 @@ if TYPE_CHECKING:  # numpy and more, which a no-op never needs
     from codenib.compiler.bases import Base
     from codenib.views.dense.view import DenseViewBuilder
 
-EMBEDDER = "CODENIB_EMBEDDER"
 # Documents a second of the embedded model on one busy core, all that belongs to it included (Django, 59,423).
 _RATE = 5_000.0
 
@@ -54,6 +54,7 @@ class DenseChoice:
         self._progress = progress
         self._open = open_embedder
         self._asked: tuple[str | None, str | None, str | None] = (None, None, None)
+        self._source = DEFAULT_SETTINGS
         self._setting: DenseSetting | None = None
         self._recorded: Mapping[str, str] = {}
         self._builder: DenseViewBuilder | None = None
@@ -65,7 +66,7 @@ class DenseChoice:
         self, spec: str | None = None, family: str | None = None, documents: str | None = None
     ) -> Iterator[None]:
         """Choose for a while, and open the embedder: a wrong choice fails before any work."""
-        self._asked = (spec or os.environ.get(EMBEDDER) or None, family, documents)
+        self._asked = (spec or user_choice("embedder") or None, family, documents)
         try:
             self._settled()
             self.open_now()
@@ -84,14 +85,16 @@ class DenseChoice:
 
     def settle(self, snapshot: SourceSnapshot) -> None:
         """Look again at what is asked and recorded; a builder of another setting is dropped."""
+        self._source = snapshot.settings
         self._settled()
 
     def _settled(self) -> DenseSetting:
         spec, family, documents = self._asked
         self._recorded = self._of_head()
         if not self._recorded:
-            spec = spec or os.environ.get(EMBEDDER) or None
+            spec = spec or user_choice("embedder") or None
         setting = make_setting(self._recorded, spec=spec, family=family, documents=documents)
+        setting = replace(setting, source=self._source)
         if setting != self._setting:
             self._setting, self._builder = setting, None
         return setting

@@ -1,14 +1,13 @@
-"""Which history a repository gets: its folder and the environment in, the builder out. Cheap to import."""
+"""Which history a repository gets: its folder and configuration in, the builder out. Cheap to import."""
 
 from __future__ import annotations
 
 import math
-import os
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codenib.core.errors import InputError
+from codenib.config.resolve import user_choice
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import ArtifactProfile
@@ -19,7 +18,6 @@ from codenib.views.history.profile import MAX_COMMITS, history_profile
 if TYPE_CHECKING:  # numpy, which a no-op never needs
     from codenib.views.history.view import HistoryViewBuilder
 
-COMMITS = "CODENIB_HISTORY_COMMITS"
 _RATE = 1_000.0  # commits a second (Django, a busy core)
 _COUNTED_S = 5.0  # what takes longer is not counted to its end
 
@@ -32,7 +30,7 @@ class HistoryChoice:
         self._progress = progress
 
     def settle(self, snapshot: SourceSnapshot) -> None:
-        """The environment and git are asked each time, so that nothing is to be looked at again."""
+        """Configuration and git are asked each time, so that nothing is to be looked at again."""
 
     def profile(self) -> ArtifactProfile:
         """The profile that the view built now would have."""
@@ -57,10 +55,4 @@ class HistoryChoice:
 
 def max_commits() -> int:
     """How many commits the view holds at most."""
-    said = os.environ.get(COMMITS, "").strip()
-    if not said:
-        return MAX_COMMITS
-    if not said.isdecimal() or not int(said):
-        hint = f"export {COMMITS}={MAX_COMMITS}"
-        raise InputError(f"{COMMITS} is not a number of commits: {said}", hint=hint)
-    return int(said)
+    return int(user_choice("history_commits") or MAX_COMMITS)

@@ -47,6 +47,7 @@ class Publisher:
             files=len(snapshot.files),
             skipped=dict(snapshot.skipped),
             views={kind: views[kind] for kind in VIEWS if kind in views},
+            settings=snapshot.settings,
         )
         self._store.publish(manifest, snapshot.files)
         return manifest

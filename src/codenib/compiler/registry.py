@@ -18,7 +18,7 @@ from codenib.compiler.history import HistoryChoice
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import InputError
 from codenib.core.protocols import Deriver, Progress, ViewChoice, ViewMaintainer
-from codenib.core.source import SourceSnapshot
+from codenib.core.source import DEFAULT_SETTINGS, SourceSettings, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.manifest.store import Store
 from codenib.snapshot.repository import Repository
@@ -69,38 +69,44 @@ class RegisteredView(Generic[ChoiceT, ReaderT]):
     follows_commits: bool = False
 
 
-class FixedView:
-    """A view of which a repository chooses nothing: always the same profile and the same builder."""
+class TextView:
+    """A view of which a repository chooses nothing: the settings of the snapshot alone decide."""
 
-    def __init__(self, profile: Callable[[], ArtifactProfile], builder: Callable[[], ViewMaintainer]) -> None:
+    def __init__(
+        self,
+        profile: Callable[[SourceSettings], ArtifactProfile],
+        builder: Callable[[SourceSettings], ViewMaintainer],
+    ) -> None:
         self._profile = profile
         self._builder = builder
+        self._settings = DEFAULT_SETTINGS
 
     @classmethod
-    def of(cls, builder: ViewMaintainer) -> FixedView:
+    def of(cls, builder: ViewMaintainer) -> TextView:
         """The view that one given builder builds."""
-        return cls(builder.profile, lambda: builder)
+        return cls(lambda _: builder.profile(), lambda _: builder)
 
     def settle(self, snapshot: SourceSnapshot) -> None:
-        """Nothing is chosen, so nothing changes."""
+        """Take over the settings of the snapshot."""
+        self._settings = snapshot.settings
 
     def profile(self) -> ArtifactProfile:
-        return self._profile()
+        return self._profile(self._settings)
 
     def builder(self) -> ViewMaintainer:
-        return self._builder()
+        return self._builder(self._settings)
 
     def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[ViewMaintainer]:
-        return nullcontext(self._builder())
+        return nullcontext(self.builder())
 
 
 # -- lexical
 
 
-def _build_lexical() -> ViewMaintainer:
+def _build_lexical(settings: SourceSettings) -> ViewMaintainer:
     from codenib.views.lexical.view import LexicalViewBuilder
 
-    return LexicalViewBuilder()
+    return LexicalViewBuilder(settings)
 
 
 def _open_lexical(folder: Path) -> LexicalView:
@@ -117,7 +123,7 @@ def _lexical_derivers() -> Sequence[Deriver]:
 
 LEXICAL = RegisteredView(
     ViewKind.LEXICAL,
-    choose=lambda _: FixedView(lexical_profile, _build_lexical),
+    choose=lambda _: TextView(lexical_profile, _build_lexical),
     open=_open_lexical,
     derivers=_lexical_derivers,
     default=True,
@@ -126,10 +132,10 @@ LEXICAL = RegisteredView(
 # -- trigram
 
 
-def _build_trigram() -> ViewMaintainer:
+def _build_trigram(settings: SourceSettings) -> ViewMaintainer:
     from codenib.views.trigram.view import TrigramViewBuilder
 
-    return TrigramViewBuilder()
+    return TrigramViewBuilder(settings)
 
 
 def _open_trigram(folder: Path) -> TrigramView:
@@ -146,7 +152,7 @@ def _trigram_derivers() -> Sequence[Deriver]:
 
 TRIGRAM = RegisteredView(
     ViewKind.TRIGRAM,
-    choose=lambda _: FixedView(trigram_profile, _build_trigram),
+    choose=lambda _: TextView(trigram_profile, _build_trigram),
     open=_open_trigram,
     derivers=_trigram_derivers,
     default=True,
@@ -155,10 +161,10 @@ TRIGRAM = RegisteredView(
 # -- zoekt
 
 
-def _build_zoekt() -> ViewMaintainer:
+def _build_zoekt(settings: SourceSettings) -> ViewMaintainer:
     from codenib.views.trigram.zoekt_view import ZoektViewBuilder
 
-    return ZoektViewBuilder()
+    return ZoektViewBuilder(settings)
 
 
 def _open_zoekt(folder: Path) -> ZoektView:
@@ -168,7 +174,7 @@ def _open_zoekt(folder: Path) -> ZoektView:
 
 
 ZOEKT = RegisteredView(
-    ViewKind.ZOEKT, choose=lambda _: FixedView(zoekt_profile, _build_zoekt), open=_open_zoekt
+    ViewKind.ZOEKT, choose=lambda _: TextView(zoekt_profile, _build_zoekt), open=_open_zoekt
 )
 
 # -- dense

@@ -28,7 +28,7 @@ def verify_views(
     with (
         tempfile.TemporaryDirectory(prefix="codenib-verify-") as name,
         closing(RecordCache(Path(name) / "records.sqlite")) as cache,
-        closing(SnapshotBuilder(context, views).open_records(cache, kinds)) as records,
+        closing(SnapshotBuilder(context, views).open_records(cache, kinds, snapshot.settings)) as records,
     ):
         scratch = Path(name)
         published: dict[ViewKind, Path] = {}

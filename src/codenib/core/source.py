@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import IntEnum, IntFlag
@@ -29,12 +30,46 @@ class SourceFile:
     digest: str
 
 
+@dataclass(frozen=True, slots=True)
+class SourceSettings:
+    """Which files are left in and out, which are tests, and in which language files are, all by path globs.
+
+    `include` and `exclude` decide which files a snapshot has. The others decide what is derived from them, so
+    they are part of the profile of every view that they change; without any, profiles are as they were.
+    """
+
+    include: tuple[str, ...] = ()
+    exclude: tuple[str, ...] = ()
+    tests: tuple[str, ...] = ()
+    not_tests: tuple[str, ...] = ()
+    languages: tuple[tuple[str, str], ...] = ()  # glob and language; the first that matches holds
+
+    def __bool__(self) -> bool:
+        return self != DEFAULT_SETTINGS
+
+    @property
+    def language_fields(self) -> dict[str, str]:
+        """What it adds to the profile of a view whose content depends on languages."""
+        return {"languages": json.dumps(self.languages)} if self.languages else {}
+
+    @property
+    def profile_fields(self) -> dict[str, str]:
+        """What it adds to the profile of a view whose content depends on languages and marks."""
+        named = {"tests": self.tests, "not_tests": self.not_tests}
+        marks = {name: json.dumps(globs) for name, globs in named.items() if globs}
+        return {**self.language_fields, **marks}
+
+
+DEFAULT_SETTINGS = SourceSettings()
+
+
 @dataclass(frozen=True)
 class SourceSnapshot:
     """An immutable state of a repository: a commit, or a worktree with its uncommitted edits.
 
     `files` maps each path to its blob digest. Rules on paths (ignored, symbolic link, submodule) are already
     applied, with their counts in `skipped`; rules on content (binary, huge, minified) are a blob's own fact.
+    `settings` are what configuration said when it was taken.
     """
 
     repository: str
@@ -42,6 +77,7 @@ class SourceSnapshot:
     dirty: bool
     files: Mapping[str, str]
     skipped: Mapping[str, int] = field(default_factory=dict)
+    settings: SourceSettings = DEFAULT_SETTINGS
 
     @cached_property
     def tree(self) -> str:
@@ -51,8 +87,9 @@ class SourceSnapshot:
 
     @cached_property
     def id(self) -> str:
-        """Identity of the snapshot: the content and the commit that it stands on."""
-        return hashlib.sha256(f"{self.commit or ''}\n{self.tree}".encode()).hexdigest()[:32]
+        """Identity of the snapshot: the content, the commit that it stands on, and how it is to be read."""
+        read = f"\n{self.settings}" if self.settings else ""
+        return hashlib.sha256(f"{self.commit or ''}\n{self.tree}{read}".encode()).hexdigest()[:32]
 
     def source_files(self) -> list[SourceFile]:
         """All files, in path order."""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from codenib.core.source import DEFAULT_SETTINGS, SourceSettings
+
 MANIFEST_SCHEMA = 1
 #: Vectors of the embedded model: only these answer on every machine at once, so that `auto` uses them.
 INSTANT = "ranked:semantic:instant"
@@ -79,6 +81,7 @@ class RepoManifest:
     files: int
     skipped: Mapping[str, int]
     views: Mapping[ViewKind, ViewRecord]
+    settings: SourceSettings = DEFAULT_SETTINGS  # of the snapshot
 
     @property
     def capabilities(self) -> frozenset[str]:

@@ -8,6 +8,8 @@ from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
+from codenib.config.resolve import user_choice
+
 #: Bumped when what is on disk cannot be read by this code; older state is left alone beside it.
 LAYOUT = "v1"
 
@@ -31,7 +33,7 @@ def _keep_private(place: Path) -> None:
 
 def tools_folder() -> Path:
     """Where `codenib tools install` puts language engines and servers: `$CODENIB_TOOLBOX`, or in the home."""
-    chosen = os.environ.get("CODENIB_TOOLBOX")
+    chosen = user_choice("toolbox")
     return Path(chosen).expanduser().absolute() if chosen else home() / "tools"
 
 

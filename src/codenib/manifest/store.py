@@ -286,7 +286,12 @@ class Store:
     def snapshot(self, manifest: RepoManifest, repository: str) -> SourceSnapshot:
         """The snapshot that a manifest was published for."""
         return SourceSnapshot(
-            repository, manifest.commit, manifest.dirty, self.tree(manifest.tree), manifest.skipped
+            repository,
+            manifest.commit,
+            manifest.dirty,
+            self.tree(manifest.tree),
+            manifest.skipped,
+            settings=manifest.settings,
         )
 
     def still_there(self) -> bool:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Self
 from codenib.compiler.compiler import IndexCompiler, silent
 from codenib.compiler.dense import open_named
 from codenib.compiler.graph import FindBackends
-from codenib.compiler.registry import DEFAULT_VIEWS
 from codenib.core import requests
 from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
 from codenib.core.embedding import OpenEmbedder
@@ -22,6 +21,7 @@ from codenib.core.updates import Outcome
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.manifest.store import Store
 from codenib.navigation.registry import backends_of
+from codenib.serving.configuration import configured_views
 from codenib.serving.search.searcher import Searcher
 from codenib.serving.snapshots.maintenance import Maintenance
 from codenib.serving.snapshots.pool import SnapshotPool, Snapshots
@@ -251,11 +251,15 @@ class Workspace:
         return self.reader.lines(answer.locations, answer.snapshot.id)
 
     def index(
-        self, views: Sequence[ViewKind] = DEFAULT_VIEWS, *, at: str | None = None, rebuild: bool = False,
+        self, views: Sequence[ViewKind] = (), *, at: str | None = None, rebuild: bool = False,
         embedder: str | None = None, family: str | None = None, documents: str | None = None,
         trust: bool | None = None,
     ) -> Outcome:  # fmt: skip
-        """Build or maintain these views of a revision, or of the worktree as it is; see `IndexRequest`."""
+        """Build or maintain these views of a revision, or of the worktree as it is; see `IndexRequest`.
+
+        Without `views`, those that configuration names.
+        """
+        views = views or configured_views(self._compiler.repository)
         request = requests.IndexRequest(
             views, at=at, rebuild=rebuild, embedder=embedder, family=family, documents=documents, trust=trust
         )

@@ -82,10 +82,11 @@ class Folder:
             if error.errno in _GONE:
                 return None
             return SYMLINK if error.errno == errno.ELOOP else UNREADABLE
+        before = os.fstat(descriptor)
+        if not stat.S_ISREG(before.st_mode):
+            os.close(descriptor)  # a folder cannot even be made a file object
+            return IRREGULAR
         with os.fdopen(descriptor, "rb") as file:
-            before = os.fstat(descriptor)
-            if not stat.S_ISREG(before.st_mode):
-                return IRREGULAR
             try:
                 data = file.read(MAX_BYTES + 1)
             except OSError:

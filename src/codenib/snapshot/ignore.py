@@ -1,22 +1,39 @@
-"""Patterns of `.codenibignore` and paths in, the ignored ones out. The matcher is git's own."""
+"""What a repository's own files say of its paths in, the paths that are left out of a snapshot out.
+
+The patterns of `.codenibignore` are matched by git itself, the globs of `codenib.toml` as those of questions.
+A `codenib.toml` that is no file (a link, a pipe) or is huge is refused by name: what it says cannot be known.
+"""
 
 from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from codenib.core.errors import InputError
+from codenib.core.source import DEFAULT_SETTINGS, SourceSettings
+from codenib.core.text.globs import path_filter
 from codenib.snapshot import git
 from codenib.snapshot.listing import Listing
 from codenib.snapshot.secrets import SECRET, is_secret
+
+if TYPE_CHECKING:  # it reads blobs, whose module needs the rules of this one
+    from codenib.snapshot.content import Folder
 
 IGNORE_FILE = ".codenibignore"
 IGNORED = "ignored by .codenibignore"
 # Looked at once git takes over two seconds. On a path of thirty folders `a*/**/` six times took git 0.1 s,
 # eight times 0.8 s, ten times 5 s.
 _MOST_STARS = 4
+
+CONFIG_FILE = "codenib.toml"
+LEFT_OUT = "left out by codenib.toml"
+_MOST_BYTES = 1 << 20  # what is read at all; who parses it takes much less
+#: How to read a snapshot's own file, and what to call it, in; what it and the user's own file say out.
+Configure = Callable[[Callable[[], bytes | None], str], SourceSettings]
 
 
 def empty_repository(path: Path) -> Path:
@@ -81,3 +98,60 @@ def apply(listing: Listing, patterns: bytes | None) -> set[str]:
 def _escaped(name: str) -> bytes:
     """A pattern that means this last name and no other."""
     return re.sub(r"([\\*?\[\]!# ])", r"\\\1", name).encode()
+
+
+def unconfigured(read: Callable[[], bytes | None], where: str) -> SourceSettings:
+    """No configuration."""
+    return DEFAULT_SETTINGS
+
+
+def file_on_disk(folder: Folder) -> bytes | None:
+    """The file of a worktree; None when there is none."""
+    answer = folder.read(CONFIG_FILE)
+    if isinstance(answer, str):
+        raise _refused(answer)
+    return answer[0] if answer is not None else None
+
+
+def file_in_tree(at: Sequence[str], listing: Listing) -> bytes | None:
+    """The file of a commit whose tree was listed; None when it has none."""
+    if (reason := listing.skipped.get(CONFIG_FILE)) is not None:
+        raise _refused(reason)
+    digest = listing.files.get(CONFIG_FILE)
+    if digest is None:
+        return None
+    if int(git.run([*at, "cat-file", "-s", digest])) > _MOST_BYTES:
+        raise _refused("huge")
+    return git.run([*at, "cat-file", "blob", digest])
+
+
+def leave_out(listing: Listing, settings: SourceSettings) -> set[str]:
+    """Move the files that settings leave out to the skipped ones; their paths."""
+    if not settings.include and not settings.exclude:
+        return set()
+    is_left_out = _judge(settings.include, settings.exclude)
+    gone = {path for path in listing.files if is_left_out(path)}
+    for path in gone:
+        listing.skip(path, LEFT_OUT)
+    return gone
+
+
+@lru_cache(maxsize=8)
+def _judge(include: tuple[str, ...], exclude: tuple[str, ...]) -> Callable[[str], bool]:
+    """Whether a path is left out. Every question looks at all paths, so that verdicts are remembered."""
+    wanted, unwanted = path_filter(include), path_filter(exclude)
+
+    @lru_cache(maxsize=1 << 17)
+    def is_left_out(path: str) -> bool:
+        if wanted is not None and not wanted(path):
+            return True
+        return unwanted is not None and unwanted(path)
+
+    return is_left_out
+
+
+def _refused(reason: str) -> InputError:
+    return InputError(
+        f"{CONFIG_FILE} is not read, as it is {reason}",
+        hint=f"remove {CONFIG_FILE}, or set CODENIB_REPOSITORY_FILE=off to do without it",
+    )

@@ -160,6 +160,11 @@ _BY_SHEBANG = {program: language.name for language in LANGUAGES for program in l
 _SHEBANG = re.compile(rb"#![ \t]*(\S+)(?:[ \t]+(?:-S[ \t]+)?(?:\w+=\S*[ \t]+)*(\S+))?")
 
 
+def language_names() -> frozenset[str]:
+    """Every language that a path can tell."""
+    return frozenset({*_BY_EXTENSION.values(), *_BASENAMES.values(), "text"})
+
+
 @lru_cache(maxsize=1 << 16)
 def language_hint(path: str) -> str:
     """The language that `path` alone tells; "" when only the content can say.

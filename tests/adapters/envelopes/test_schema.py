@@ -58,6 +58,7 @@ LINES = [
     "gc",
     "tools",
     "trust",
+    "config",
     "install --dry-run --client cursor",
     "install --print --client cursor",
     "uninstall --dry-run --client cursor",
@@ -115,6 +116,7 @@ def test_every_command_prints_what_the_schema_says(
     assert {name.partition(" ")[0] for name in REPLIES} - {"error"} == set(COMMANDS) - {
         "mcp",
         "serve",
+        "ui",
         "completion",
     }
 

@@ -134,7 +134,7 @@ def test_one_background_process_is_enough(shop: GitRepo) -> None:
 def test_commands_can_be_told_to_leave_nothing_behind(
     shop: GitRepo, monkeypatch: pytest.MonkeyPatch, hurried: Callable[[], Answer]
 ) -> None:
-    monkeypatch.setenv(background.BACKGROUND, "off")
+    monkeypatch.setenv("CODENIB_BACKGROUND", "off")
     repository = locate(shop.path)
     assert not background.start(repository.root, Store(repository.key), repository.worktree_key)
     assert hurried().note == "by words alone: vectors are not built yet; codenib index builds all"

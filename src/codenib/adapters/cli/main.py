@@ -60,10 +60,13 @@ COMMANDS = {
     "ui": ("serve", "Look at a repository in the browser: search, code, map, freshness, runs."),
     "serve": ("serve", "Serve repositories to agents over HTTP."),
     "token": ("serve", "Make, list and revoke tokens of `serve`."),
+    "config": ("doctor", "Show what is configured, and which file or variable says so."),
     "completion": ("completion", "Print the script that completes commands in your shell."),
     "doctor": ("doctor", "Check this installation."),
 }
 
+#: Commands whose options have their defaults from configuration.
+_CONFIGURED = {"search", "plan", "regex", "explore", "map"}
 #: Commands that run long or talk meanwhile; a terminal pages the long output of all others.
 _NOT_PAGED = {
     "agent",
@@ -108,6 +111,10 @@ def cli(context: click.Context, repository: str, here: bool) -> None:
     context.obj = repository
     if context.color is None:
         context.color = color_of(os.environ)
+    if context.invoked_subcommand in _CONFIGURED:
+        from codenib.serving.configuration import command_defaults
+
+        context.default_map = command_defaults(repository)
     if context.invoked_subcommand not in (None, *_NOT_PAGED):
         page_output(context)
     if context.invoked_subcommand is None:

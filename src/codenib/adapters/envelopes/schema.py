@@ -39,6 +39,7 @@ from codenib.adapters.envelopes.upkeep import (
     UpdateReply,
     VerifyReply,
 )
+from codenib.serving.configuration import ConfiguredKey
 from codenib.serving.doctor import Check
 from codenib.serving.installation import ToolReport
 
@@ -86,6 +87,7 @@ REPLIES: dict[str, Any] = {
     "token list": Envelope[TokenItem],
     "token revoke": Envelope[TokenItem],
     "doctor": Envelope[Check],
+    "config": Envelope[ConfiguredKey],
     "error": ErrorReply,
 }
 

@@ -7,13 +7,14 @@ from contextlib import closing
 
 from codenib.compiler.records.workers import crashed, derive_in_workers
 from codenib.core.protocols import BlobReader, Deriver, Progress
-from codenib.core.source import BlobUnits, SourceFile
+from codenib.core.source import DEFAULT_SETTINGS, BlobUnits, SourceFile, SourceSettings
 from codenib.manifest.cache import RecordCache, record_key
 from codenib.snapshot.blobs import Blobs, BlobSource
 from codenib.units.encoding import as_utf8
 from codenib.units.extract import extract, source_text
-from codenib.units.languages import language_hint, units_version
+from codenib.units.languages import units_version
 from codenib.units.record import decode_units, encode_units
+from codenib.units.rules import rules_of
 
 UNITS = "units"
 _INLINE_BLOBS = 48  # starting two workers costs about what deriving this many blobs does
@@ -54,8 +55,10 @@ class CachedRecords:
         progress: Progress,
         *,
         anew: bool = False,
+        settings: SourceSettings = DEFAULT_SETTINGS,
     ) -> None:
         self._anew = anew
+        self._language = rules_of(settings).language
         self._cache = cache
         self._source = source
         self._derivers = derivers
@@ -73,7 +76,7 @@ class CachedRecords:
 
     def prepare(self, files: Sequence[SourceFile]) -> None:
         """Derive what is missing for these files."""
-        wanted = {(file.digest, language_hint(file.path)): None for file in files}
+        wanted = {(file.digest, self._language(file.path)): None for file in files}
         unready = [job for job in wanted if job not in self._ready]
         jobs = unready if self._anew else self._missing(unready)
         if jobs:
@@ -94,7 +97,7 @@ class CachedRecords:
     def _read(self, name: str, files: Sequence[SourceFile]) -> Iterator[bytes | None]:
         """The record of each file; one that was damaged in the cache is derived again, for everybody."""
         for file in files:
-            job = file.digest, language_hint(file.path)
+            job = file.digest, self._language(file.path)
             key = self._key(name, *job)
             record = next(self._cache.get([key]))
             if record is None and job not in self._lacking:
@@ -108,7 +111,7 @@ class CachedRecords:
         wanted = [file.digest for file, keep in zip(files, indexed, strict=True) if keep]
         data = self._open_reader().read(wanted)
         for file, keep in zip(files, indexed, strict=True):
-            yield source_text(as_utf8(next(data) or b""), language_hint(file.path)) if keep else b""
+            yield source_text(as_utf8(next(data) or b""), self._language(file.path)) if keep else b""
         next(data, None)  # lets the reader hand its process back
 
     def _derive(self, jobs: Sequence[Job]) -> None:

@@ -19,7 +19,8 @@ from functools import cache
 from pathlib import Path
 from typing import Literal
 
-from codenib.core.errors import InputError, ProviderError
+from codenib.config.resolve import user_choice
+from codenib.core.errors import ProviderError
 
 Setting = Literal["off", "auto", "required"]
 Mechanism = Literal["", "landlock", "bubblewrap", "sandbox-exec"]
@@ -102,11 +103,8 @@ def confinement(group: str, *, trusted: bool) -> str:
 
 
 def setting() -> Setting:
-    """What `CODENIB_SANDBOX` says."""
-    chosen = os.environ.get(VARIABLE) or "auto"
-    if chosen not in ("off", "auto", "required"):
-        raise InputError(f"{VARIABLE}={chosen!r} is not one of off, auto, required", hint=f"unset {VARIABLE}")
-    return chosen  # type: ignore[return-value]
+    """What `CODENIB_SANDBOX`, or the user's file, says."""
+    return user_choice("sandbox") or "auto"  # type: ignore[return-value]
 
 
 def sandbox() -> Sandbox:

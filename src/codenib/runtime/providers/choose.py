@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import os
-
+from codenib.config.resolve import user_choice
 from codenib.core.errors import InputError
 from codenib.runtime.providers.endpoint import resolve_endpoint
 from codenib.runtime.providers.provider import Provider
@@ -26,7 +25,7 @@ def open_model(
     Bare names that begin with `claude` are Anthropic's, all others are asked for at the OpenAI-compatible
     endpoint: `base_url`, $OPENAI_BASE_URL or OpenAI's own.
     """
-    chosen = model or os.environ.get(MODEL, "")
+    chosen = model or user_choice("model")
     if not chosen:
         raise InputError("no model is chosen", hint=f"--model claude-… or gpt-…, or export {MODEL}=…")
     provider, name = split_model(chosen)

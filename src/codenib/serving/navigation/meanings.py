@@ -22,7 +22,6 @@ from codenib.serving.navigation.positions import words_of
 from codenib.serving.search.evidence import mark_names, unit_evidence
 from codenib.serving.search.lexical import LOWERED
 from codenib.serving.search.names import unit_names
-from codenib.units.marks import marks_of
 from codenib.units.tokens import term_hash, terms_of
 
 if TYPE_CHECKING:
@@ -122,7 +121,7 @@ def meanings_in_graph(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
             signature=signature_of(lines, place.line, extent.end_line),
             start_line=extent.line,
             end_line=extent.end_line,
-            marks=mark_names(marks_of(place.path)),
+            marks=mark_names(pinned.rules.marks(place.path)),
         )
         ranked.append(_Ranked(meaning, float(view.importance[node])))
     return [each.meaning for each in sorted(ranked, key=lambda each: each.key)]

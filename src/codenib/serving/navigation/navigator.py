@@ -25,6 +25,7 @@ from codenib.core.requests import (
     SnapshotRequest,
 )
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Provider
+from codenib.core.text.globs import path_filter
 from codenib.core.views import ViewKind
 from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
@@ -46,7 +47,6 @@ from codenib.serving.navigation.static import (
     references_of_all,
     unreadable_note,
 )
-from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.pool import Snapshots
 from codenib.serving.snapshots.reader import SourceReader, link_source, with_cells
 

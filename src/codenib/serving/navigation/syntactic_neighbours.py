@@ -29,7 +29,6 @@ from codenib.serving.search.lexical import mark_factors
 from codenib.serving.search.names import unit_names
 from codenib.serving.search.regex import search_regex
 from codenib.units.languages import language_hint
-from codenib.units.marks import marks_of
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -241,7 +240,8 @@ class NeighboursByName:
             if fits is None or fits.search(match.text):
                 lines.setdefault(match.path, []).append(match.line)
         family, shares = _family(like), mark_factors()
-        marked = {path: marks_of(path) for path in lines if _family(path) == family and self._counts(path, 0)}
+        marks = self._pinned.rules.marks
+        marked = {path: marks(path) for path in lines if _family(path) == family and self._counts(path, 0)}
         files = sorted(
             (path for path in marked if not marked[path] & Mark.PROSE),
             key=lambda path: (-float(shares[int(marked[path])]), path),

@@ -6,8 +6,8 @@ import time
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import RegexAnswer
+from codenib.core.text.globs import path_filter
 from codenib.core.views import ViewKind
-from codenib.serving.search.paths import path_filter
 
 if TYPE_CHECKING:
     from codenib.core.requests import RegexRequest

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from codenib.core.answers import Answer, Plan, PlanStep, Route, SnapshotRef
 from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest, SnapshotRequest
+from codenib.core.text.globs import path_filter
 from codenib.core.views import Status, ViewKind, ViewRecord
 from codenib.planner.plan import make_plan, parse_budget
 from codenib.planner.words import sentence, steps_of
-from codenib.serving.search.paths import path_filter
 from codenib.serving.snapshots.background import is_allowed
 from codenib.serving.snapshots.reader import link_source
 

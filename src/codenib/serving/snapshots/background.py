@@ -13,11 +13,10 @@ import sys
 from contextlib import suppress
 from pathlib import Path
 
+from codenib.config.resolve import user_choice
 from codenib.core.errors import CodenibError
 from codenib.manifest.store import Store
 
-#: `off`: no command starts a process that outlives it.
-BACKGROUND = "CODENIB_BACKGROUND"
 _AT_MOST_S = 1800  # then the kernel ends it, whatever it waits for
 _ROUNDS = 5  # files that change meanwhile are taken in, but not for ever
 _NICENESS = 5  # behind whoever waits for an answer
@@ -27,7 +26,7 @@ _started: list[subprocess.Popen[bytes]] = []  # nobody waits for them, so that t
 
 def is_allowed() -> bool:
     """Whether commands may start background processes."""
-    return os.environ.get(BACKGROUND, "").strip().lower() not in ("off", "0", "no", "false")
+    return user_choice("background") != "off"
 
 
 def start(root: Path, store: Store, worktree: str) -> bool:

@@ -34,7 +34,7 @@ from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.secrets import is_secret
 from codenib.units.encoding import as_utf8
 from codenib.units.extract import extract
-from codenib.units.languages import language_hint
+from codenib.units.rules import PathRules, rules_of
 
 if TYPE_CHECKING:
     from codenib.views.dense.store import CodeVectorStore
@@ -155,6 +155,11 @@ class PinnedSnapshot:
         """Path to digest."""
         return self._store.tree(self.manifest.tree)
 
+    @property
+    def rules(self) -> PathRules:
+        """What a path says of language and marks, under the settings of this snapshot."""
+        return rules_of(self.manifest.settings)
+
     def has_fresh(self, kind: ViewKind) -> bool:
         """Whether a view of this kind exists and is the snapshot's own."""
         record = self.manifest.views.get(kind)
@@ -193,7 +198,7 @@ class PinnedSnapshot:
     def units(self, path: str) -> tuple[BlobUnits, str]:
         """The units of a file, with its text."""
         text = self.text(path)
-        return extract(text.encode(), language_hint(path)), text
+        return extract(text.encode(), self.rules.language(path)), text
 
     def _file(self, path: str) -> SourceFile:
         digest = self.files.get(path)

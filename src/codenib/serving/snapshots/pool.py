@@ -11,12 +11,13 @@ from threading import Lock, RLock
 from typing import TYPE_CHECKING, Protocol
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.compiler.registry import DEFAULT_VIEWS, SLOW_VIEWS
+from codenib.compiler.registry import SLOW_VIEWS
 from codenib.core.errors import CodenibError, StateError, StoreFault, fault_of
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceSnapshot
 from codenib.core.updates import Outcome
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
+from codenib.serving.configuration import configured_views
 from codenib.serving.snapshots import background
 from codenib.serving.snapshots.status import describe_refresh
 
@@ -284,6 +285,7 @@ class SnapshotPool:
             files=len(snapshot.files),
             skipped=dict(snapshot.skipped),
             views={},
+            settings=snapshot.settings,
         )
         return PinnedSnapshot(self._store, manifest, self._compiler.source, stale=False, files=snapshot.files)
 
@@ -307,7 +309,11 @@ class SnapshotPool:
         """The views that this worktree has; the default ones when it has none."""
         views = tuple(self._records_of_head()) or self._store.views_before(self._worktree)
         # Zoekt's shards are rebuilt whole, so only a question for them pays for them.
-        return tuple(kind for kind in views if kind is not ViewKind.ZOEKT) or DEFAULT_VIEWS
+        return tuple(kind for kind in views if kind is not ViewKind.ZOEKT) or self.default_views()
+
+    def default_views(self) -> tuple[ViewKind, ...]:
+        """The views that configuration names for this repository, else those of the product."""
+        return configured_views(self._compiler.repository)
 
     def comes_unasked(self, kind: ViewKind) -> bool:
         """Whether a view may be built without being asked for: not by engines, nor by a named model."""
@@ -328,7 +334,7 @@ class SnapshotPool:
         looked = time.monotonic()
         wanted = self.views_of_head()
         if kind is ViewKind.LEXICAL and kind not in wanted:  # the first question in words
-            wanted = (*wanted, *(each for each in DEFAULT_VIEWS if each not in wanted))
+            wanted = (*wanted, *(each for each in self.default_views() if each not in wanted))
         views = tuple(each for each in wanted if each not in SLOW_VIEWS or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)

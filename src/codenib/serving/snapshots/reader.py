@@ -31,8 +31,6 @@ class SourceReader:
 
     def read(self, path: str, lines: tuple[int | None, int | None], request: SnapshotRequest) -> Passage:
         """The first to the last line of a file; None stands for its very first or last one."""
-        from codenib.units.languages import language_hint
-
         if request.refresh == "auto":  # the text needs no view, so it waits for none
             pinned = self._snapshots.pin_ready(ViewKind.LEXICAL, request.at)
         else:
@@ -48,7 +46,7 @@ class SourceReader:
             start_line=first,
             end_line=last,
             lines=len(rows),
-            language=language_hint(name),
+            language=pinned.rules.language(name),
             text="\n".join(rows[first - 1 : last]),
             snapshot=pinned.ref,
         )

@@ -6,7 +6,7 @@ stand once, in `strings`. Rows are in (path, start, end) order.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 import numpy as np
 
-from codenib.core.source import Level, SourceFile
+from codenib.core.source import Level, Mark, SourceFile
 from codenib.units.marks import marks_of
 from codenib.views.arrays import Array, StringTable, map_part, save_parts
 from codenib.views.dense.documents import DenseDocument
@@ -60,8 +60,14 @@ class FileEntry:
         return cls(file, lines, language, addresses, [document.digest for document in documents])
 
 
-def write_parts(folder: Path, name: str, entries: Sequence[FileEntry], vectors: Array) -> None:
-    """Write everything but the approximate index. Same entries and vectors, same bytes."""
+def write_parts(
+    folder: Path,
+    name: str,
+    entries: Sequence[FileEntry],
+    vectors: Array,
+    marks_of: Callable[[str], Mark] = marks_of,
+) -> None:
+    """Write everything but the approximate index. Same entries, vectors and marks, same bytes."""
     strings = StringTable()
     files = [
         (entry.lines, strings.number(entry.language), int(marks_of(entry.file.path)) & 0xFF)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from codenib.core.errors import InputError
+from codenib.core.source import DEFAULT_SETTINGS, SourceSettings
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.units.languages import units_version
 from codenib.views.segments import FORMAT
@@ -34,11 +35,15 @@ class Family(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class DenseSetting:
-    """What a person chooses: `spec` names the embedder, `documents` says what is embedded."""
+    """What a person chooses: `spec` names the embedder, `documents` says what is embedded.
+
+    `source` are the settings of the snapshots that it is for.
+    """
 
     spec: str = DEFAULT_EMBEDDER
     family: Family = Family.FLAT
     documents: DocumentSet = DocumentSet.LEAVES
+    source: SourceSettings = DEFAULT_SETTINGS
 
 
 def dense_profile(setting: DenseSetting, identity: str, model: str) -> ArtifactProfile:
@@ -55,6 +60,7 @@ def dense_profile(setting: DenseSetting, identity: str, model: str) -> ArtifactP
             "parts": PARTS,
             "segments": str(FORMAT),
             "units": units_version(),
+            **setting.source.profile_fields,
         },
     )
 

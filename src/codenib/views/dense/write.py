@@ -10,6 +10,7 @@ import numpy as np
 
 from codenib.core.protocols import Records
 from codenib.core.source import SourceFile
+from codenib.units.rules import rules_of
 from codenib.views.arrays import Array
 from codenib.views.dense.documents import DenseDocument, documents_of
 from codenib.views.dense.embed import Vectorizer
@@ -71,7 +72,7 @@ class SegmentWriter:
             yield FileEntry.of(file, units.lines, units.language, documents), documents
 
     def _write(self, out: Path, name: str, entries: Sequence[FileEntry], vectors: Floats) -> None:
-        write_parts(out, name, entries, vectors)
+        write_parts(out, name, entries, vectors, rules_of(self._setting.source).marks)
         if self._setting.family is not Family.FLAT and len(vectors):
             self._vectorizer.progress(f"organising {self._setting.family}", 0, 1)
             write_index(self._setting.family, vectors, out / f"{name}.index.faiss")

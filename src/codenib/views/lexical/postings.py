@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,6 @@ import numpy as np
 
 from codenib.core.protocols import Records
 from codenib.core.source import BlobUnits, Level, Mark, SourceFile, UnitRow
-from codenib.units.marks import marks_of
 from codenib.units.notebooks import OUTPUT
 from codenib.units.tokens import hashes_of, words_of
 from codenib.views.arrays import Array, StringTable, save_parts
@@ -38,8 +37,10 @@ FILE = np.dtype([("marks", "u1"), ("language", "<u4"), ("skip", "<u4")])
 POSTING = np.dtype([("doc", "<u4"), ("body", "<u2"), ("symbol", "u1"), ("path", "u1")])
 
 
-def write_segment(files: Sequence[SourceFile], records: Records, out: Path, name: str) -> None:
-    """Write the parts of one lexical segment."""
+def write_segment(
+    files: Sequence[SourceFile], records: Records, out: Path, name: str, *, marks_of: Callable[[str], Mark]
+) -> None:
+    """Write the parts of one lexical segment; `marks_of` says what a path is marked as."""
     strings = StringTable()
     documents: list[Array] = []
     nested: list[Array] = []

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from codenib.core.source import DEFAULT_SETTINGS, SourceSettings
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.units.languages import units_version
 
 SCHEMA = "3"
 
 
-def lexical_profile() -> ArtifactProfile:
-    return ArtifactProfile(ViewKind.LEXICAL, {"schema": SCHEMA, "units": units_version()})
+def lexical_profile(settings: SourceSettings = DEFAULT_SETTINGS) -> ArtifactProfile:
+    fields = {"schema": SCHEMA, "units": units_version(), **settings.profile_fields}
+    return ArtifactProfile(ViewKind.LEXICAL, fields)

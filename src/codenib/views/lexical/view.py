@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from codenib.core.protocols import Records
-from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.source import DEFAULT_SETTINGS, Delta, SourceSettings, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
+from codenib.units.rules import rules_of
 from codenib.views.lexical.postings import write_segment
 from codenib.views.lexical.profile import lexical_profile
 from codenib.views.lexical.read import LexicalView
@@ -18,19 +20,23 @@ from codenib.views.segments import advance_artifact, differing_files, write_arti
 
 
 class LexicalViewBuilder:
-    """BM25 postings over leaf units."""
+    """BM25 postings over leaf units; `settings` are those of the snapshots that it is asked for."""
 
     kind = ViewKind.LEXICAL
 
+    def __init__(self, settings: SourceSettings = DEFAULT_SETTINGS) -> None:
+        self._settings = settings
+        self._write = partial(write_segment, marks_of=rules_of(settings).marks)
+
     def profile(self) -> ArtifactProfile:
-        return lexical_profile()
+        return lexical_profile(self._settings)
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
-        write_artifact(snapshot.source_files(), records, out, write_segment)
+        write_artifact(snapshot.source_files(), records, out, self._write)
         return _facts(out)
 
     def maintain(self, base: Path, delta: Delta, records: Records, out: Path) -> ViewFacts:
-        advance_artifact(base, delta, records, out, write_segment)
+        advance_artifact(base, delta, records, out, self._write)
         return _facts(out)
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:

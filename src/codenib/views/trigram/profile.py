@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codenib.core.source import DEFAULT_SETTINGS, SourceSettings
 from codenib.core.views import ArtifactProfile, ViewKind
 from codenib.units.languages import units_version
 from codenib.views.segments import FORMAT
@@ -11,11 +12,12 @@ PARTS = "1"  # the files of a segment
 ZOEKT = "v0.0.0-20260807124253-c4d8f3537f7a"
 
 
-def trigram_profile() -> ArtifactProfile:
-    # The units' version is here because it decides which blobs are skipped.
+def trigram_profile(settings: SourceSettings = DEFAULT_SETTINGS) -> ArtifactProfile:
+    # The units' version and the languages are here because they decide which blobs are skipped.
     fields = {"segments": str(FORMAT), "parts": PARTS, "trigrams": TRIGRAMS, "units": units_version()}
-    return ArtifactProfile(ViewKind.TRIGRAM, fields)
+    return ArtifactProfile(ViewKind.TRIGRAM, {**fields, **settings.language_fields})
 
 
-def zoekt_profile() -> ArtifactProfile:
-    return ArtifactProfile(ViewKind.ZOEKT, {"parts": PARTS, "zoekt": ZOEKT, "units": units_version()})
+def zoekt_profile(settings: SourceSettings = DEFAULT_SETTINGS) -> ArtifactProfile:
+    fields = {"parts": PARTS, "zoekt": ZOEKT, "units": units_version()}
+    return ArtifactProfile(ViewKind.ZOEKT, {**fields, **settings.language_fields})

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from codenib.core.protocols import Records
-from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.source import DEFAULT_SETTINGS, Delta, SourceSettings, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.segments import advance_artifact, differing_files, write_artifact
 from codenib.views.trigram.derive import Grams
@@ -23,8 +23,11 @@ class TrigramViewBuilder:
 
     kind = ViewKind.TRIGRAM
 
+    def __init__(self, settings: SourceSettings = DEFAULT_SETTINGS) -> None:
+        self._settings = settings
+
     def profile(self) -> ArtifactProfile:
-        return trigram_profile()
+        return trigram_profile(self._settings)
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         write_artifact(snapshot.source_files(), records, out, write_parts)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codenib.core.errors import CannotMaintain
 from codenib.core.protocols import Records
-from codenib.core.source import Delta, SourceSnapshot
+from codenib.core.source import DEFAULT_SETTINGS, Delta, SourceSettings, SourceSnapshot
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.views.trigram.profile import zoekt_profile
 from codenib.views.trigram.zoekt import ZoektView
@@ -18,8 +18,11 @@ class ZoektViewBuilder:
 
     kind = ViewKind.ZOEKT
 
+    def __init__(self, settings: SourceSettings = DEFAULT_SETTINGS) -> None:
+        self._settings = settings
+
     def profile(self) -> ArtifactProfile:
-        return zoekt_profile()
+        return zoekt_profile(self._settings)
 
     def build(self, snapshot: SourceSnapshot, records: Records, out: Path) -> ViewFacts:
         files = snapshot.source_files()

@@ -21,6 +21,7 @@ from codenib.core.errors import InputError, ProviderError, StateError
 from codenib.core.updates import GraphUpdate, Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.serving.choices import DEFAULT_VIEWS, DOCUMENT_SETS, FAMILIES, parse_views
+from codenib.serving.configuration import default_views
 from codenib.serving.installation import collect_garbage
 from codenib.serving.snapshots.status import StatusReport, describe_refresh
 from codenib.serving.workspace import Workspace
@@ -50,8 +51,8 @@ def index(
     json_output: bool,
 ) -> None:
     """Build the views of this repository, from the nearest snapshot that has them."""
-    wanted = parse_views(views) if views else DEFAULT_VIEWS
     with opened(repository, quiet=json_output) as (workspace, progress):
+        wanted = parse_views(views) if views else default_views(workspace.root)
         outcome = workspace.index(
             wanted, at=at, rebuild=rebuild, embedder=embedder, family=family, documents=documents, trust=trust
         )

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import msgspec
 
+from codenib.config.resolve import user_choice
 from codenib.core.errors import UNDECODABLE, InputError, ProviderError
 from codenib.core.reranking import RerankerIdentity
 from codenib.serving.search.rerankers.permutation import read_permutation
@@ -135,10 +136,11 @@ def open_listwise(
     now: Callable[[], float] = time.time,
 ) -> ListwiseReranker:
     """Ask for one short answer: the model that gives it goes into the identity."""
-    environment = os.environ if environment is None else environment
     if not model:
         raise InputError("llm: which model?", hint="llm:MODEL")
-    base_url = next((environment[name] for name in URL_VARIABLES if environment.get(name)), "")
+    base_url = "" if environment is not None else user_choice("llm_url")
+    environment = os.environ if environment is None else environment
+    base_url = base_url or next((environment[name] for name in URL_VARIABLES if environment.get(name)), "")
     if not base_url:
         raise InputError(f"no endpoint for llm:{model}: {URL_VARIABLES[0]} is not set", hint=URL_HINT)
     url, address = post_addresses(base_url, "/chat/completions", URL_HINT, LLM_KEYS[0])

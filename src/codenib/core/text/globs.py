@@ -27,7 +27,7 @@ _MOST_PARTS = 1000
 _STARS = {"**/": "(?:.*?/)??", "**": ".*?", "*": "[^/]*?"}
 
 
-def path_filter(globs: Sequence[str]) -> Callable[[str], bool] | None:
+def path_filter(globs: Sequence[str], most_parts: int = _MOST_PARTS) -> Callable[[str], bool] | None:
     """Accept a path that some glob names and no `!glob` does; None when there is nothing to filter.
 
     A glob without a slash matches in any folder, a folder's name everything below it.
@@ -39,7 +39,7 @@ def path_filter(globs: Sequence[str]) -> Callable[[str], bool] | None:
     globs = list(dict.fromkeys(globs))
     wanted = [_compiled(glob) for glob in globs if glob and not glob.startswith("!")]
     unwanted = [_compiled(glob[1:]) for glob in globs if glob.startswith("!") and len(glob) > 1]
-    if sum(map(_parts, globs)) > _MOST_PARTS:
+    if sum(map(_parts, globs)) > most_parts:
         raise InputError("the path globs have too many choices and wildcards", hint="--paths 'src/**'")
     if not wanted and not unwanted:
         return None

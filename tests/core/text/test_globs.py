@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codenib.serving.search.paths import path_filter
+from codenib.core.text.globs import path_filter
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Configuration: files, environment variables and defaults in, the value that holds for each key out."""
