@@ -19,7 +19,7 @@ setup: ## a virtual environment with everything that `check` needs
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 
-tools: setup browser ## the engines, servers and the browser that some tests drive; needs Node, Go and cargo for theirs
+tools: setup browser ## the engines, servers and the browser that some tests drive; needs Node, Go, cargo, a JDK and Maven for theirs
 	npm install --prefix tools/js
 	GOBIN=$(TOOLS)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK)
 	CODENIB_TOOLBOX=$(TOOLS)/box CARGO_TARGET_DIR=$(TOOLS)/crates $(BIN)/codenib tools install all scip-python scip-typescript
@@ -53,7 +53,7 @@ doctests: ## the examples in docstrings
 test: ## the tests, on all cores
 	$(BIN)/pytest -n auto
 
-engines: ## format, lint and tests of the JavaScript, Go and Rust engines; skips those that `make tools` did not set up
+engines: ## format, lint and tests of the JavaScript, Go, Rust and Java engines; skips those that `make tools` did not set up
 	$(BIN)/python tests/check_engines.py
 
 fix: ## format, and apply the fixes that are safe

@@ -10,11 +10,13 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from codenib.navigation.tools.fetch import WITHOUT_CI, copy_with_lock
+from codenib.navigation.tools.maven import LEAST_JAVA
 from codenib.navigation.tools.recipes import sources
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -80,6 +82,16 @@ def check_rust() -> None:
         _run([*WITHOUT_CI, "cargo", command, "--release", "--quiet", "--locked"], copy, settings)
 
 
+def check_java() -> None:
+    """Every warning of the compiler is an error. Nobody formats it: no formatter comes with a JDK."""
+    folder = NAVIGATION / "java" / "engine"
+    libraries = sorted((TOOLS / "box").glob("java-facts-*/lib/ecj.jar"))
+    _need("javac", libraries[-1] if libraries else TOOLS / "box" / "java-facts")
+    with tempfile.TemporaryDirectory() as classes:
+        options = ["-Xlint:all", "-Werror", "--release", LEAST_JAVA, "-d", classes, "-cp", str(libraries[-1])]
+        _run(["javac", *options, *(path.name for path in sorted(folder.glob("*.java")))], folder)
+
+
 def _mirror(engine: Path, copy: Path) -> None:
     """Copy the engine with its tests, so that cargo leaves nothing beside the sources. What did not change is
     not written: cargo compiles what is newer than its results."""
@@ -120,7 +132,12 @@ def _run(command: Sequence[str], folder: Path, settings: Mapping[str, str] | Non
         raise subprocess.CalledProcessError(done.returncode, list(command))
 
 
-CHECKS: dict[str, Callable[[], None]] = {"javascript": check_javascript, "go": check_go, "rust": check_rust}
+CHECKS: dict[str, Callable[[], None]] = {
+    "javascript": check_javascript,
+    "go": check_go,
+    "rust": check_rust,
+    "java": check_java,
+}
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

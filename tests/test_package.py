@@ -113,6 +113,7 @@ def test_everything_in_the_wheel_that_is_not_source_has_a_licence_in_the_docs(tm
         ".js",
         ".ts",
         ".go",
+        ".java",
         ".rs",
         ".scm",
         ".json",

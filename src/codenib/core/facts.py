@@ -116,6 +116,9 @@ class EdgeKind(IntEnum):
         return self.name.lower().replace("_", "-")
 
 
+#: What a backend calls a name that it read and could not resolve, followed by the name.
+UNRESOLVED_NAME = "unresolved#"
+
 RELATIONS = ("also", "inherit", "implement", "override")
 
 

@@ -35,6 +35,7 @@ GROUPS = (
     LanguageGroup("go", frozenset({"go"}), ("go.backend:GoBackend",)),
     LanguageGroup("rust", frozenset({"rust"}), ("rust.backend:RustBackend", "live.index:RustAnalyzerIndex")),
     LanguageGroup("cpp", frozenset({"c", "cpp"}), ("cpp.backend:CppBackend",)),
+    LanguageGroup("java", frozenset({"java"}), ("java.backend:JavaBackend",)),
 )
 
 

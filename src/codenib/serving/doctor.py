@@ -30,6 +30,7 @@ _GROUPS = {
     "go": "Go",
     "rust": "Rust",
     "cpp": "C and C++",
+    "java": "Java",
 }
 
 

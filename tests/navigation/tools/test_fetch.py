@@ -25,6 +25,7 @@ from codenib.navigation.tools.recipes import (
     CargoBuild,
     GoBuild,
     GoInstall,
+    JavaBuild,
     Npm,
     Pip,
     Recipe,
@@ -52,6 +53,7 @@ def refused(outcome: InstallOutcome) -> bool:
         (Npm(Path()), "npm is not on the path"),
         (GoInstall("x", Path()), "go is not on the path"),
         (CargoBuild(Path(), "1.0"), "rustc is not on the path"),
+        (JavaBuild(Path()), "javac is not on the path"),
         (RustupComponent("x"), "rustup is not on the path"),
     ],
 )

@@ -11,10 +11,12 @@ import pytest
 
 from codenib.navigation.tools import recipes as module
 from codenib.navigation.tools.fetch import LOCK
+from codenib.navigation.tools.maven import PIN, pinned
 from codenib.navigation.tools.recipes import (
     CargoBuild,
     GoBuild,
     GoInstall,
+    JavaBuild,
     Npm,
     Pip,
     Recipe,
@@ -32,7 +34,7 @@ def folder_of(recipe: Recipe) -> Path | None:
             return requirements
         case Npm(lock):
             return lock
-        case GoInstall(_, folder) | GoBuild(folder) | CargoBuild(folder):
+        case GoInstall(_, folder) | GoBuild(folder) | CargoBuild(folder) | JavaBuild(folder):
             return folder
     return None
 
@@ -96,6 +98,14 @@ def test_every_crate_has_its_digest(recipe: Recipe) -> None:
     assert wanted <= {crate["name"] for crate in locked}
 
 
+@pytest.mark.parametrize("recipe", of_kind(JavaBuild), ids=lambda recipe: recipe.name)
+def test_the_library_of_a_java_program_has_its_digest_and_no_address(recipe: Recipe) -> None:
+    folder = folder_of(recipe)
+    assert folder
+    assert pinned(folder)[:2] == ("org.eclipse.jdt", "ecj")
+    assert "://" not in (folder / PIN).read_text()
+
+
 def test_every_tool_that_is_downloaded_is_pinned() -> None:
     # rustup compares what it downloads with the list that came with the toolchain.
     assert {recipe.name for recipe in recipes() if folder_of(recipe) is None} == {"rust-analyzer"}
@@ -105,6 +115,7 @@ def test_every_tool_that_is_downloaded_is_pinned() -> None:
         GoInstall,
         GoBuild,
         CargoBuild,
+        JavaBuild,
         RustupComponent,
     }
 

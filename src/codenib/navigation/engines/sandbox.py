@@ -25,7 +25,7 @@ from codenib.core.errors import ProviderError
 Setting = Literal["off", "auto", "required"]
 Mechanism = Literal["", "landlock", "bubblewrap", "sandbox-exec"]
 VARIABLE = "CODENIB_SANDBOX"
-_GROUPS = frozenset({"python", "typescript", "go", "rust", "cpp"})
+_GROUPS = frozenset({"python", "typescript", "go", "rust", "cpp", "java"})
 _CONFINE = Path(__file__).with_name("confine.py")
 _PROBE_S = 20.0
 _HINT = f"codenib doctor, or {VARIABLE}=auto"

@@ -18,11 +18,13 @@ from codenib.core.errors import ProviderError
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program, stream_output
 from codenib.navigation.tools.locate import Toolbox
+from codenib.navigation.tools.maven import build_jar
 from codenib.navigation.tools.recipes import (
     CargoBuild,
     CustomCommand,
     GoBuild,
     GoInstall,
+    JavaBuild,
     Npm,
     Pip,
     Recipe,
@@ -93,6 +95,8 @@ def fetch(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
             )
             run(command, folder, _cargo_settings(tools))
             shutil.rmtree(folder / "src")
+        case JavaBuild(source):
+            build_jar(recipe, source, folder, run, _said)
         case RustupComponent(component):
             rustup = _manager("rustup", recipe, _GET_RUST)
             run((rustup, "component", "add", component), folder)
@@ -192,6 +196,11 @@ def _cargo_settings(tools: Toolbox) -> dict[str, str]:
         "CARGO_TERM_PROGRESS_WHEN": "always",
         "CARGO_TERM_PROGRESS_WIDTH": "80",
     }
+
+
+def _said(program: str) -> str:
+    """What a program says of its version."""
+    return run_program(Program(program, (program, "--version"), "codenib tools")).output
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -128,7 +128,35 @@ def _rust() -> PathPolicy:
     )
 
 
-_TOOLCHAINS: Mapping[str, Callable[[], PathPolicy]] = {"python": _python, "go": _go, "rust": _rust}
+@cache
+def _java() -> PathPolicy:
+    """The Java that runs the engine; systems keep some files of it elsewhere, by links."""
+    home = java_home()
+    if home is None:
+        return PathPolicy()
+    linked = {
+        path.resolve().parent
+        for folder in (home, home / "lib", home / "conf", home / "conf" / "security")
+        if folder.is_dir()
+        for path in folder.iterdir()
+        if path.is_symlink()
+    }
+    return PathPolicy(read=tuple(sorted(linked)), execute=(home,))
+
+
+def java_home() -> Path | None:
+    """The folder of the Java that is used: that of JAVA_HOME, or else of the path."""
+    named = Path(os.environ.get("JAVA_HOME") or "/nowhere", "bin", "java")
+    java = str(named) if named.is_file() else shutil.which("java")
+    return None if java is None else Path(java).resolve().parent.parent
+
+
+_TOOLCHAINS: Mapping[str, Callable[[], PathPolicy]] = {
+    "python": _python,
+    "go": _go,
+    "rust": _rust,
+    "java": _java,
+}
 
 
 def _output(*command: str) -> str:

@@ -61,6 +61,13 @@ class CargoBuild:
 
 
 @dataclass(frozen=True, slots=True)
+class JavaBuild:
+    """A Java program of our own, compiled against the one library whose digest is beside its sources."""
+
+    source: Path
+
+
+@dataclass(frozen=True, slots=True)
 class RustupComponent:
     """A component of the toolchain in use; rustup knows its digest since it installed the toolchain."""
 
@@ -74,7 +81,7 @@ class CustomCommand:
     arguments: tuple[str, ...]
 
 
-Source = Pip | Npm | GoInstall | GoBuild | CargoBuild | RustupComponent | CustomCommand
+Source = Pip | Npm | GoInstall | GoBuild | CargoBuild | JavaBuild | RustupComponent | CustomCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,8 +218,13 @@ def recipes() -> tuple[Recipe, ...]:
         table.append(_own("go-facts", "go", "Go: facts", GoBuild(go)))
     if (rust := _LANGUAGES / "rust" / "engine").is_dir():
         table.append(_own("rust-facts", "rust", "Rust: facts", CargoBuild(rust, _RUST)))
+    if (java := _LANGUAGES / "java" / "engine").is_dir():
+        table.append(_own("java-facts", "java", "Java: facts", JavaBuild(java), "lib/java-facts.jar"))
     return (*table, RUST_ANALYZER, CLANGD, SCIP_PYTHON, SCIP_TYPESCRIPT)
 
 
-def _own(name: str, group: str, serves: str, source: GoBuild | CargoBuild) -> Recipe:
-    return Recipe(name, source_version(source.source), group, serves, source, program=f"bin/{name}")
+def _own(
+    name: str, group: str, serves: str, source: GoBuild | CargoBuild | JavaBuild, program: str = ""
+) -> Recipe:
+    version = source_version(source.source)
+    return Recipe(name, version, group, serves, source, program=program or f"bin/{name}")

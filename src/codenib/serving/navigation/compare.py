@@ -18,7 +18,7 @@ from statistics import median
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import SnapshotRef
-from codenib.core.errors import ProviderError, StateError
+from codenib.core.errors import InputError, ProviderError, StateError
 from codenib.core.navigation import Location, Position
 from codenib.core.protocols import Progress
 from codenib.core.requests import NavigationQuestion, NavigationRequest
@@ -115,8 +115,12 @@ def compare(
     progress: Progress,
 ) -> NavigationComparison:
     """Ask both providers at `n` sampled identifiers."""
-    sample = list(draw(pinned, n, seed, paths))
+    served = [path for path in paths or pinned.graph.paths if servers.has_server(path)]
+    sample = list(draw(pinned, n, seed, served)) if served else []
     if not sample:
+        alone = sorted({group for path in pinned.graph.paths if (group := resolved_group(pinned, path))})
+        if alone and not served:
+            raise InputError(f"no language server is known to compare with: {', '.join(alone)} has none")
         raise StateError("the graph has no resolved facts to compare", hint="codenib tools")
     # A server remembers files that it only guesses at once they were open: those come last.
     sample.sort(key=lambda each: (not servers.is_covered(each[0].path), each))

@@ -41,24 +41,39 @@ class OpenFiles:
     pinned: PinnedSnapshot
     unresolved: Sequence[str] = ()  # the engine gave no facts of them
     partial: Sequence[str] = ()  # imports of them lead to no package
+    unsure: Sequence[str] = ()  # the engine read the asked name in them and could not resolve it
 
     def __len__(self) -> int:
-        return len(self.unresolved) + len(self.partial)
+        return len(self.paths)
+
+    @property
+    def paths(self) -> frozenset[str]:
+        return frozenset((*self.unresolved, *self.partial, *self.unsure))
 
     @property
     def note(self) -> str:
         """How many there are, in words; empty for none."""
-        return _joined(describe_unresolved(self.unresolved), _describe_partial(self.partial))
+        return _joined(
+            describe_unresolved(self.unresolved),
+            _describe_partial(self.partial),
+            _describe(self.unsure, "where uses of this name are not resolved"),
+        )
 
     def is_unknown(self, place: Position) -> bool:
         """Whether the graph knows nothing of what stands at a place of these files."""
         from codenib.views.graph.navigate import starts_at
+        from codenib.views.graph.unresolved import is_unresolved_at
 
-        return place.path not in self.partial or not starts_at(self.pinned.graph, place)
+        view = self.pinned.graph
+        if place.path in self.unsure and is_unresolved_at(view, place):
+            return True
+        return place.path in self.unresolved or (place.path in self.partial and not starts_at(view, place))
 
 
-def open_files(pinned: PinnedSnapshot, path: str) -> OpenFiles:
-    """The files of a path's language group that were not resolved, or in part."""
+def open_files(pinned: PinnedSnapshot, path: str, name: str = "") -> OpenFiles:
+    """The files of a path's language group that were not resolved, or in part, or where `name` was not."""
+    from codenib.views.graph.unresolved import files_unresolved
+
     view = pinned.graph
     file = view.file_number(path)
     if file is None:
@@ -67,20 +82,20 @@ def open_files(pinned: PinnedSnapshot, path: str) -> OpenFiles:
     unresolved, partial = (
         view.files_of_scope(group, scope) for scope in (FileScope.UNRESOLVED, FileScope.PARTIAL)
     )
-    return OpenFiles(pinned, unresolved, partial)
+    unsure = files_unresolved(view, name) if name else ()
+    return OpenFiles(pinned, unresolved, partial, unsure)
 
 
 def claim_references(
     snapshots: Snapshots, pinned: PinnedSnapshot, answer: NavigationAnswer, request: NavigationRequest
 ) -> NavigationAnswer:
     """References from the graph, with those of the same name where nobody resolved it."""
-    missing = open_files(pinned, answer.position.path)
+    missing = open_files(pinned, answer.position.path, answer.asked)
     if not missing:
         return replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
-    paths = [*missing.unresolved, *missing.partial]
     places = [
         each
-        for each in by_name.places_in_files(snapshots, answer.asked, paths, request.snapshot)
+        for each in by_name.places_in_files(snapshots, answer.asked, missing.paths, request.snapshot)
         if missing.is_unknown(Position(each.path, each.line, each.column))
     ]
     room = None if request.limit is None else max(request.limit - len(answer.locations), 0)
@@ -107,13 +122,17 @@ def claim_definitions(pinned: PinnedSnapshot, answer: NavigationAnswer) -> Navig
 
 
 def claim_neighbours(
-    pinned: PinnedSnapshot, answer: GraphAnswer, named: GraphAnswer | None = None
+    pinned: PinnedSnapshot,
+    answer: GraphAnswer,
+    named: GraphAnswer | None = None,
+    missing: OpenFiles | None = None,
 ) -> GraphAnswer:
     """Symbols of the graph, with how many files of the first one's language nobody resolved.
 
-    `named` are uses in these files by name, which come last.
+    `named` are uses in the files of `missing` by name, which come last.
     """
-    missing = open_files(pinned, answer.symbols[0].path) if answer.symbols else OpenFiles(pinned)
+    if missing is None:
+        missing = open_files(pinned, answer.symbols[0].path) if answer.symbols else OpenFiles(pinned)
     scopes = Counter(each.scope for each in answer.symbols if each.depth)
     note = _joined(answer.note, missing.note, _count(scopes), named.note if named is not None else "")
     return replace(answer, unresolved=len(missing), note=note)
@@ -124,14 +143,16 @@ def claim_users(
 ) -> GraphAnswer:
     """Neighbours from the graph; who uses the same name where nobody resolved it comes last, labelled."""
     start = answer.symbols[0]
-    missing = open_files(pinned, start.path)
-    if not missing or request.relation in ("callees", "dependencies"):
+    if request.relation in ("callees", "dependencies"):
+        return _claim_used(pinned, answer)
+    missing = open_files(pinned, start.path, last_name(start.qualified))
+    if not missing:
         return claim_neighbours(pinned, answer)
     from codenib.serving.navigation.meanings import meanings_in_graph
     from codenib.serving.navigation.syntactic_neighbours import NeighboursByName, append_named
 
     word = re.compile(rf"(?<![\w$]){re.escape(last_name(start.qualified))}(?![\w$])")
-    paths = {*missing.unresolved, *missing.partial}
+    paths = missing.paths
 
     def is_unknown(path: str, line: int) -> bool:
         if path not in paths or not line:
@@ -147,7 +168,19 @@ def claim_users(
         meanings = meanings_in_graph(pinned, last_name(start.qualified))
         declared = [each for each in meanings if each.place.path == start.path]
         named = asking.of_symbol(declared) if declared else None
-    return claim_neighbours(pinned, append_named(answer, named, request.k), named)
+    return claim_neighbours(pinned, append_named(answer, named, request.k), named, missing)
+
+
+def _claim_used(pinned: PinnedSnapshot, answer: GraphAnswer) -> GraphAnswer:
+    """What a symbol uses, with how many names in its text were not resolved."""
+    from codenib.views.graph.unresolved import count_unresolved_within
+
+    claimed = claim_neighbours(pinned, answer)
+    count = count_unresolved_within(pinned.graph, answer.symbols[0].id)
+    if not count:
+        return claimed
+    words = f"{count:,} name{'s' * (count > 1)} in it not resolved"
+    return replace(claimed, unresolved=max(claimed.unresolved, 1), note=_joined(claimed.note, words))
 
 
 def describe_unresolved(missing: Sequence[str]) -> str:
@@ -155,11 +188,7 @@ def describe_unresolved(missing: Sequence[str]) -> str:
     >>> describe_unresolved(["a.pyx"]), describe_unresolved([])
     ('1 file not resolved: a.pyx', '')
     """
-    if not missing:
-        return ""
-    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-    names = ", ".join(missing[:_NAMED])
-    return f"{len(missing):,} file{'s' * (len(missing) > 1)} not resolved: {names}{more}"
+    return _describe(missing, "not resolved")
 
 
 def _describe_partial(partial: Sequence[str]) -> str:
@@ -167,13 +196,14 @@ def _describe_partial(partial: Sequence[str]) -> str:
     >>> _describe_partial(["a.go"])
     '1 file with imports that lead to no package: a.go'
     """
-    if not partial:
+    return _describe(partial, "with imports that lead to no package")
+
+
+def _describe(paths: Sequence[str], words: str) -> str:
+    if not paths:
         return ""
-    more = f" and {len(partial) - _NAMED} more" if len(partial) > _NAMED else ""
-    names = ", ".join(partial[:_NAMED])
-    return (
-        f"{len(partial):,} file{'s' * (len(partial) > 1)} with imports that lead to no package: {names}{more}"
-    )
+    more = f" and {len(paths) - _NAMED} more" if len(paths) > _NAMED else ""
+    return f"{len(paths):,} file{'s' * (len(paths) > 1)} {words}: {', '.join(paths[:_NAMED])}{more}"
 
 
 def describe_scopes(places: Sequence[Location]) -> str:

@@ -54,6 +54,10 @@ class LiveServers:
         """Whether a server was started."""
         return self._pool.started
 
+    def has_server(self, path: str) -> bool:
+        """Whether a language server is known for a file; Java has none here."""
+        return servers.server_of(language_hint(path)) is not None
+
     def is_ready(self, path: str) -> bool:
         """Whether the server of a file has read the project, so that an answer does not wait for that."""
         server = servers.server_of(language_hint(path))

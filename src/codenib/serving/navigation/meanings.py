@@ -67,9 +67,17 @@ def tier(meaning: Meaning) -> tuple[float, int]:
 
 def main_meaning(meanings: Sequence[Meaning]) -> Meaning | None:
     """The one that people mean: alone, or before all others by its tier; None when that is unclear."""
-    if len(meanings) == 1 or (meanings and tier(meanings[0]) < tier(meanings[1])):
+    others = [each for each in meanings[1:] if not _is_constructor(each, meanings[0])]
+    if meanings and (not others or tier(meanings[0]) < tier(others[0])):
         return meanings[0]
     return None
+
+
+def _is_constructor(meaning: Meaning, type_: Meaning) -> bool:
+    """Whether a method is a constructor of a type, whose name it has: who names the type means both."""
+    name = type_.symbol.rpartition(".")[2]
+    inside = meaning.place.path == type_.place.path and meaning.kind == "method"
+    return inside and meaning.symbol == f"{type_.symbol}.{name}"
 
 
 def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:

@@ -432,9 +432,13 @@ class Navigator:
         """Who answers, and why when that is not the graph."""
         if request.provider == "live":
             return "live", ""
-        if resolved_group(pinned, position.path) is not None:
-            return "static", ""
         why = no_facts_note(pinned, position.path)
+        if resolved_group(pinned, position.path) is not None:
+            from codenib.views.graph.unresolved import is_unresolved_at
+
+            if not is_unresolved_at(pinned.graph, position):
+                return "static", ""
+            why = "the engine could not resolve this name"
         if request.provider == "static":
             raise StateError(why, hint="codenib tools")
         if request.snapshot.at is not None or self._compiler.repository.kind == "bare":

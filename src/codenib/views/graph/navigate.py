@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.facts import NODE_EXTENT, NODE_NAME, RELATIONS, Role
+from codenib.core.facts import NODE_EXTENT, NODE_NAME, RELATIONS, UNRESOLVED_NAME, Role
 from codenib.core.navigation import Location, Position
 from codenib.views.graph.read import GraphView
 
@@ -212,7 +212,7 @@ def name_at(view: GraphView, occurrence: int) -> str:
         for key in view.list_at(int(column[occurrence])):
             if key < view.count:
                 return view.names[key]
-            return view.outside[key - view.count]
+            return view.outside[key - view.count].removeprefix(UNRESOLVED_NAME)
     return ""
 
 

@@ -17,7 +17,7 @@ from codenib.views.graph.facts.rows import Ints
 from codenib.views.graph.maintenance.text_edit import TextEdit
 
 # Their grammars read all but rare code. C and C++ are not among them: macros look like errors.
-_SURE = frozenset({"python", "go", "rust", "typescript", "tsx", "javascript"})
+_SURE = frozenset({"python", "go", "rust", "typescript", "tsx", "javascript", "java"})
 _NODE_LINES = ("line", "end_line", "name_line")
 
 
