@@ -152,6 +152,28 @@ class PlanStep:
 
 
 @dataclass(frozen=True, slots=True)
+class MeasuredStep:
+    """One step of an answer: when it began and how long it took. A step may lie inside of another."""
+
+    operator: str
+    start_ms: float
+    ms: float
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Why a result stands where it does: the BM25 points of each word, and its place in each order.
+
+    `places` are by order: `words`, `meaning`, then what the plan makes of them (`weighted`, `rrf`, `learned`,
+    `graph`), and `answer`, its place here. None: not among the first of that order. A result that the
+    question names comes first whatever the orders say.
+    """
+
+    words: Mapping[str, float]
+    places: Mapping[str, int | None]
+
+
+@dataclass(frozen=True, slots=True)
 class SnapshotRef:
     """Which state of the repository an answer is for.
 
@@ -243,6 +265,8 @@ class Answer(ItemSequence[Evidence]):
     refreshed: str = ""  # what was done to make the views fresh, for people
     note: str = ""
     without: tuple[str, ...] = ()
+    steps: tuple[MeasuredStep, ...] = ()
+    explained: tuple[Explanation, ...] = ()  # for each item, where that was asked for
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
-"""Values of context packs: what a bounded answer shows of the code, and what it left out."""
+"""Values of context packs, maps and overviews: what a bounded answer shows of the code, and what not."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -112,3 +113,100 @@ class RepoMap(ItemSequence[Declaration]):
     @property
     def items(self) -> tuple[Declaration, ...]:
         return self.declarations
+
+
+@dataclass(frozen=True, slots=True)
+class FileOverview:
+    """A file: how long it is, how it was worked on, and how often others use what it declares.
+
+    `commits` and `last_change` (seconds since 1970) are None without a history, `used` and `uses` (references
+    in and out) without a graph of its language: not known, which is not none.
+    """
+
+    path: str
+    lines: int
+    language: str
+    marks: tuple[str, ...]
+    commits: int | None
+    last_change: int | None
+    used: int | None
+    uses: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class FolderRest:
+    """The files of a folder that are not listed: how many, with how many lines."""
+
+    path: str
+    files: int
+    lines: int
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Overview(ItemSequence[FileOverview]):
+    """The longest files below a folder; what is not listed is counted in `rest`.
+
+    `lines` counts all of them. `unmeasured` are files of the snapshot below the folder that no view holds.
+    """
+
+    items: tuple[FileOverview, ...]
+    snapshot: SnapshotRef
+    folder: str
+    total: int
+    truncated: bool
+    lines: int
+    rest: tuple[FolderRest, ...]
+    unmeasured: int
+    seconds: float = 0.0
+    refreshed: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Module:
+    """A folder or a file among others. `cycle` numbers the ring that it is part of; 0: none."""
+
+    path: str
+    kind: str  # folder or file
+    files: int
+    lines: int
+    used: int
+    uses: int
+    cycle: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleUse:
+    """How often one module uses another; `mutual`: the other uses it too."""
+
+    source: str
+    to: str
+    often: int
+    mutual: bool
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ModuleAnswer(ItemSequence[Module]):
+    """Modules and their uses of each other, from the graph; folders in `opened` stand as what they hold.
+
+    Files whose uses nobody resolved are in no module, unless there is no graph at all.
+
+    `total` and `total_uses` count what there is, also past the limits. `backends` names who resolved each
+    language group: files of others have no uses here.
+    """
+
+    items: tuple[Module, ...]
+    uses: tuple[ModuleUse, ...]
+    opened: tuple[str, ...]
+    snapshot: SnapshotRef
+    total: int
+    total_uses: int
+    cycles: int
+    backends: Mapping[str, str]
+    seconds: float = 0.0
+    refreshed: str = ""
+    note: str = ""
+
+    @property
+    def truncated(self) -> bool:
+        return len(self.items) < self.total or len(self.uses) < self.total_uses

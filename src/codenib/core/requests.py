@@ -46,7 +46,8 @@ class SearchRequest:
 
     `budget` is `fast`, `balanced` or a number of milliseconds. `reranker` names one, which reads the first
     `cut` candidates; without, or with `none`, nothing is read. `expand` adds the graph's neighbours to a
-    semantic route. Without `tests`, test code ranks lower unless the question is about tests.
+    semantic route. Without `tests`, test code ranks lower unless the question is about tests. `explain` asks
+    why each result stands where it does, which costs the orders of the single views again.
     """
 
     query: str
@@ -60,6 +61,7 @@ class SearchRequest:
     reranker: str | None = None
     cut: int | None = None
     expand: bool = False
+    explain: bool = False
     snapshot: SnapshotRequest = CURRENT
 
 
@@ -89,6 +91,30 @@ class ExploreRequest:
     query: str
     max_tokens: int = 4000
     paths: Sequence[str] = ()
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class OverviewRequest:
+    """The `k` longest files below `folder` (0: all of them), with what is known of each."""
+
+    folder: str = ""
+    k: int = 2000
+    snapshot: SnapshotRequest = CURRENT
+
+
+@dataclass(frozen=True, slots=True)
+class ModulesRequest:
+    """What the folders and files below `folder` use of each other, the `k` busiest of them.
+
+    Folders in `opened` stand as what they hold; None opens the largest until there is something to see.
+    """
+
+    folder: str = ""
+    opened: Sequence[str] | None = None
+    k: int = 40
+    uses: int = 200
+    tests: Tests = "exclude"
     snapshot: SnapshotRequest = CURRENT
 
 

@@ -61,6 +61,18 @@ class Outcome:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class RecentUpdate:
+    """A published snapshot: its manifest, when it was last used, and what the graph's update did for it.
+
+    `graph` is None where the graph was built from nothing, taken over as it was, or is not there.
+    """
+
+    manifest: RepoManifest
+    used: float  # seconds since 1970
+    graph: GraphUpdate | None
+
+
 class Rederived(msgspec.Struct, frozen=True):
     """A file whose facts were made anew, and the reason."""
 

@@ -209,6 +209,13 @@ class Store:
         """All readable manifests, the most recently used first."""
         return [manifest for manifest in self.manifests_or_none() if manifest is not None]
 
+    def used_at(self, snapshot: str) -> float:
+        """When a manifest was published or last used, in seconds since 1970; 0 when it is gone."""
+        try:
+            return self._manifest_path(snapshot).stat().st_mtime
+        except OSError:
+            return 0.0
+
     def manifests_or_none(self) -> Iterator[RepoManifest | None]:
         """Each undamaged manifest, the most recently used first; None for one of another schema."""
         for path in self._by_age():

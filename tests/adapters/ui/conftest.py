@@ -5,7 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -66,10 +66,10 @@ class Visit:
 
 
 @contextmanager
-def running_pages(*roots: Path) -> Iterator[Visit]:
+def running_pages(*roots: Path, runs: Sequence[Path] = ()) -> Iterator[Visit]:
     """The pages of these repositories, as `codenib ui` serves them."""
     contexts = [ServerContext(root) for root in roots]
-    server = PageServer(contexts)
+    server = PageServer(contexts, runs=runs)
     address = server.bind()
     thread = threading.Thread(target=server.run)
     thread.start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from playwright.sync_api import Browser, expect
 from tests.adapters.ui.browser import Tab, started_browser
 from tests.adapters.ui.conftest import running_pages
+from tests.adapters.ui.test_runs import make_runs
 from tests.example_project import make_project
 from tests.gitrepo import GitRepo
 
@@ -26,9 +27,9 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def tab_of(browser: Browser, *roots: Path) -> Iterator[Tab]:
+def tab_of(browser: Browser, *roots: Path, runs: Sequence[Path] = ()) -> Iterator[Tab]:
     """A tab of a new visitor; it fails the test when the page had an error or asked another host."""
-    with running_pages(*roots) as visit, browser.new_context() as context:
+    with running_pages(*roots, runs=runs) as visit, browser.new_context() as context:
         context.set_default_timeout(20_000)
         tab = Tab(context.new_page(), visit.address)
         yield tab
@@ -129,12 +130,60 @@ def test_a_hostile_repository_runs_nothing(browser: Browser, tmp_path: Path) -> 
         assert page.locator("main script, main img").count() == 0
 
 
+def test_the_map_opens_folders_and_says_what_it_left_out(browser: Browser, tmp_path: Path) -> None:
+    project = make_project(tmp_path / "project")
+    with tab_of(browser, project.path) as tab:
+        page = tab.page
+        tab.open("project/map")
+        expect(page.locator(".summary")).to_contain_text("7 files")
+        assert page.locator("canvas").evaluate("each => each.width > 100 && each.height > 100")
+        page.get_by_label("shade by").select_option("tests")
+        expect(page.locator(".legend")).to_contain_text("% of the lines")
+        page.get_by_role("button", name="src/").click()
+        expect(page.locator(".summary")).to_contain_text("4 files")
+        expect(page.locator("table")).to_contain_text("src/sessions.py")
+        assert "folder=src" in page.url
+        page.get_by_role("button", name="Dependencies").click()
+        expect(page.locator(".summary")).to_contain_text("uses are not known")  # no graph: no drawn "none"
+        page.get_by_role("button", name="Calls").click()
+        page.get_by_label("function").fill("load_settings")
+        page.get_by_role("button", name="Draw").click()
+        expect(page.get_by_role("link", name="method App.run")).to_be_visible()
+        expect(page.locator("main")).to_contain_text("completeness unknown")
+
+
+def test_traces_calls_and_studies_are_drawn_and_compared(browser: Browser, tmp_path: Path) -> None:
+    project = make_project(tmp_path / "project")
+    with tab_of(browser, project.path, runs=[make_runs(tmp_path)]) as tab:
+        page = tab.page
+        tab.open("project/runs")
+        page.get_by_role("link", name="runs/trace.jsonl").click()
+        expect(page.locator(".trace")).to_contain_text("search")
+        expect(page.locator(".trace")).to_contain_text("The store saves it.")
+        expect(page.get_by_role("link", name="src/sessions.py:4")).to_be_visible()
+        tab.open("project/runs?run=runs/one&beside=runs/two")
+        expect(page.locator("main")).to_contain_text("recall")
+        expect(page.locator("main")).to_contain_text("+25.0 %")
+        tab.open("project/runs?run=runs/serve.jsonl")
+        expect(page.locator("table")).to_contain_text("search answered")
+
+
+def test_an_edit_is_told_on_the_page_of_freshness(browser: Browser, tmp_path: Path) -> None:
+    project = make_project(tmp_path / "project")
+    with tab_of(browser, project.path) as tab:
+        page = tab.page
+        tab.open("project/freshness")
+        expect(page.get_by_role("row", name="lexical fresh")).to_be_visible()
+        project.write("src/new.py", "def new(): ...\n")
+        expect(page.locator(".feed")).to_contain_text("files changed")
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_axe_finds_nothing_serious(browser: Browser, tmp_path: Path, scheme: str) -> None:
     if not AXE.exists():
         pytest.skip("axe-core is not installed: make tools")
     project = make_project(tmp_path / "project")
-    with tab_of(browser, project.path) as tab:
+    with tab_of(browser, project.path, runs=[make_runs(tmp_path)]) as tab:
         page = tab.page
         page.emulate_media(color_scheme="dark" if scheme == "dark" else "light")
         for path, drawn in PAGES.items():
@@ -152,7 +201,12 @@ def test_axe_finds_nothing_serious(browser: Browser, tmp_path: Path, scheme: str
 
 #: page → what is there once it is drawn
 PAGES = {
-    "search?q=session": ".result",
+    "search?q=session&why=1": ".why",
+    "map": ".treemap + .legend",
+    "map?show=modules": ".drawing .box",
+    "map?show=calls&symbol=load_settings": ".drawing .box.ring",
+    "freshness": ".updates li",
+    "runs?run=runs/trace.jsonl": ".trace li",
     "search?q=session&mode=regex": ".match",
     "code/src/sessions.py?line=4-7&on=4:9&show=refs": ".uses",
     "code/src": ".folder",

@@ -32,8 +32,8 @@ _TIMES = (
 #: question → parameters of the page, words of the command line
 ASKED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "search": (
-        {"query": "total price", "k": 3, "tests": "exclude", "paths": ["shop", "!*.md"]},
-        ["total price", "-k", "3", "--tests", "exclude", "--paths", "shop", "--paths", "!*.md"],
+        {"query": "total price", "k": 3, "tests": "exclude", "paths": ["shop", "!*.md"], "explain": True},
+        ["total price", "-k", "3", "--tests", "exclude", "--paths", "shop", "--paths", "!*.md", "--explain"],
     ),
     "plan": ({"query": "who calls convert"}, ["who calls convert"]),
     "regex": ({"pattern": r"def \w+", "k": 2, "context": 1}, [r"def \w+", "-k", "2", "--context", "1"]),
@@ -42,6 +42,9 @@ ASKED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "history": ({"place": "shop/cart.py:1-3"}, ["shop/cart.py:1-3"]),
     "explore": ({"query": "total price", "max_tokens": 900}, ["total price", "--max-tokens", "900"]),
     "map": ({"max_tokens": 300}, ["--max-tokens", "300"]),
+    "overview": ({"folder": "shop", "k": 5}, ["shop", "-k", "5"]),
+    "modules": ({"open": ["shop"], "tests": "include"}, ["--open", "shop", "--tests", "include"]),
+    "updates": ({"k": 3}, ["-k", "3"]),
     "def": ({"where": "convert"}, ["convert"]),
     "refs": ({"where": "convert"}, ["convert"]),
     "callers": ({"where": "convert"}, ["convert"]),

@@ -19,14 +19,28 @@ from codenib.core.answers import (
     Answer,
     Coverage,
     Evidence,
+    Explanation,
     LineMatch,
+    MeasuredStep,
     Passage,
     Plan,
     PlanStep,
     RegexAnswer,
     SnapshotRef,
 )
-from codenib.core.context import Block, ContextPack, Declaration, Related, RepoMap
+from codenib.core.context import (
+    Block,
+    ContextPack,
+    Declaration,
+    FileOverview,
+    FolderRest,
+    Module,
+    ModuleAnswer,
+    ModuleUse,
+    Overview,
+    Related,
+    RepoMap,
+)
 from codenib.core.history import Companion, HistoryAnswer, Touch
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceUnit
@@ -35,12 +49,18 @@ from codenib.serving.workspace import Workspace
 
 
 class SearchReply(Envelope[Evidence], kw_only=True, frozen=True):
-    """`search`. `without` names views that it could not use; `note` says why, and what helps."""
+    """`search`. `without` names views that it could not use; `note` says why, and what helps.
+
+    `steps` are what was done and how long each took; with `--explain`, `explained` says of each item why it
+    stands where it does.
+    """
 
     plan: Plan
     coverage: Coverage
     note: str
     without: tuple[str, ...]
+    steps: tuple[MeasuredStep, ...] = ()
+    explained: tuple[Explanation, ...] = ()
 
 
 class BatchReply(SearchReply, kw_only=True, frozen=True):
@@ -137,6 +157,34 @@ class MapReply(Envelope[Declaration], kw_only=True, frozen=True):
     text: str
 
 
+class OverviewReply(Envelope[FileOverview], kw_only=True, frozen=True):
+    """`overview`: the longest files below `folder`; `rest` counts those that are not listed.
+
+    `unmeasured` files are in no view. What is null is not known, which is not none.
+    """
+
+    folder: str
+    lines: int
+    rest: tuple[FolderRest, ...]
+    unmeasured: int
+    note: str
+
+
+class ModulesReply(Envelope[Module], kw_only=True, frozen=True):
+    """`modules`: the busiest folders and files, and their `uses` of each other, of `total_uses`.
+
+    `cycle` of an item numbers the ring that it is part of; 0: none. `backends` resolved the uses: files of
+    other languages have none here.
+    """
+
+    uses: tuple[ModuleUse, ...]
+    total_uses: int
+    opened: tuple[str, ...]
+    cycles: int
+    backends: Mapping[str, str]
+    note: str
+
+
 class CommitItem(msgspec.Struct, frozen=True):
     """A commit that changed the lines asked for; `lines` are where they stood after it."""
 
@@ -180,6 +228,8 @@ def search_reply(answer: Answer) -> SearchReply:
         coverage=answer.coverage,
         note=answer.note,
         without=answer.without,
+        steps=answer.steps,
+        explained=answer.explained,
     )
 
 
@@ -328,6 +378,41 @@ def map_reply(drawn: RepoMap) -> MapReply:
         max_tokens=drawn.max_tokens,
         ranked_by=drawn.ranked_by,
         text=drawn.text,
+    )
+
+
+def overview_reply(answer: Overview) -> OverviewReply:
+    return OverviewReply(
+        items=answer.items,
+        total=answer.total,
+        truncated=answer.truncated,
+        snapshot=snapshot_id(answer.snapshot),
+        freshness=freshness_of(answer.snapshot, answer.refreshed),
+        provider="views",
+        seconds=rounded(answer.seconds),
+        folder=answer.folder,
+        lines=answer.lines,
+        rest=answer.rest,
+        unmeasured=answer.unmeasured,
+        note=answer.note,
+    )
+
+
+def modules_reply(answer: ModuleAnswer) -> ModulesReply:
+    return ModulesReply(
+        items=answer.items,
+        total=answer.total,
+        truncated=answer.truncated,
+        snapshot=snapshot_id(answer.snapshot),
+        freshness=freshness_of(answer.snapshot, answer.refreshed),
+        provider="static" if answer.backends else "syntactic",
+        seconds=rounded(answer.seconds),
+        uses=answer.uses,
+        total_uses=answer.total_uses,
+        opened=answer.opened,
+        cycles=answer.cycles,
+        backends=answer.backends,
+        note=answer.note,
     )
 
 

@@ -12,6 +12,8 @@ from codenib.adapters.envelopes.answers import (
     FolderReply,
     HistoryReply,
     MapReply,
+    ModulesReply,
+    OverviewReply,
     PlanReply,
     ReadReply,
     RegexReply,
@@ -37,6 +39,7 @@ from codenib.adapters.envelopes.upkeep import (
     TokenItem,
     TrustItem,
     UpdateReply,
+    UpdatesReply,
     VerifyReply,
 )
 from codenib.serving.configuration import ConfiguredKey
@@ -49,6 +52,8 @@ REPLIES: dict[str, Any] = {
     "search --batch": BatchReply,
     "explore": ExploreReply,
     "map": MapReply,
+    "overview": OverviewReply,
+    "modules": ModulesReply,
     "plan": PlanReply,
     "regex": RegexReply,
     "read": ReadReply,
@@ -74,6 +79,7 @@ REPLIES: dict[str, Any] = {
     "update": UpdateReply,
     "watch": UpdateReply | AuditReply,
     "status": StatusReply,
+    "updates": UpdatesReply,
     "verify": VerifyReply,
     "verify --sample": AuditReply,
     "gc": CollectReply,

@@ -15,9 +15,10 @@ from codenib.adapters.envelopes.envelope import (
     freshness_of,
     rounded,
     snapshot_id,
+    utc,
 )
 from codenib.core.answers import SnapshotRef
-from codenib.core.updates import GraphUpdate, Outcome
+from codenib.core.updates import GraphUpdate, Outcome, RecentUpdate
 from codenib.core.views import ViewKind, ViewRecord
 from codenib.serving.installation import CollectReport
 from codenib.serving.snapshots.maintenance import AuditReport
@@ -60,6 +61,20 @@ class StatusReply(Envelope[ViewRecord], kw_only=True, frozen=True):
     store: str
     size_bytes: int
     shared_bytes: int
+
+
+class UpdateItem(msgspec.Struct, frozen=True):
+    """A published snapshot, when it was last used, its views, and what the graph's update did for it."""
+
+    snapshot: SnapshotId
+    used: UtcTime
+    files: int
+    views: tuple[ViewRecord, ...]
+    graph_update: GraphUpdate | None
+
+
+class UpdatesReply(Envelope[UpdateItem], kw_only=True, frozen=True):
+    """`updates`: the last used first."""
 
 
 class DifferenceItem(msgspec.Struct, frozen=True):
@@ -200,6 +215,28 @@ def status_reply(report: StatusReport, seconds: float) -> StatusReply:
         store=report.store,
         size_bytes=report.size_bytes,
         shared_bytes=report.shared_bytes,
+    )
+
+
+def updates_reply(updates: Sequence[RecentUpdate], total: int, seconds: float) -> UpdatesReply:
+    items = tuple(
+        UpdateItem(
+            SnapshotId(each.manifest.snapshot, each.manifest.commit, each.manifest.dirty),
+            utc(int(each.used)),
+            each.manifest.files,
+            tuple(each.manifest.views.values()),
+            each.graph,
+        )
+        for each in updates
+    )
+    return UpdatesReply(
+        items=items,
+        total=total,
+        truncated=len(items) < total,
+        snapshot=items[0].snapshot if items else None,
+        freshness=None,
+        provider="store",
+        seconds=rounded(seconds),
     )
 
 

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs
 
 import anyio
+import anyio.to_thread
 import msgspec
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -25,6 +27,7 @@ from codenib.adapters.ui.access import Allows, PageAccess
 from codenib.adapters.ui.assets import load_assets
 from codenib.adapters.ui.feed import Feed
 from codenib.adapters.ui.questions import QUESTIONS, PageQuestion, parse_parameters
+from codenib.adapters.ui.runs import RunFolders
 from codenib.adapters.ui.sources import DRAWINGS
 from codenib.core.errors import CodenibError, InputError, StateError, fault_of
 
@@ -52,8 +55,11 @@ _ASKED: dict[str, PageQuestion] = {**QUESTIONS, **DRAWINGS}
 class Pages:
     """The application. `access` knows who may look at what; `ending` says that the server stops."""
 
-    def __init__(self, contexts: Mapping[str, ServerContext], access: PageAccess) -> None:
+    def __init__(
+        self, contexts: Mapping[str, ServerContext], access: PageAccess, runs: Sequence[Path] = ()
+    ) -> None:
         self._contexts = contexts
+        self._folders = RunFolders(runs)
         self._access = access
         self._feeds = {name: Feed(context) for name, context in contexts.items()}
         self._calls, self._scans = Turns(*_CALLS), Turns(*_SCANS)
@@ -66,6 +72,7 @@ class Pages:
                 Route("/ui/enter", self._enter, methods=["GET", "POST"]),
                 Route("/ui/assets/{digest}/{name:path}", self._asset),
                 Route("/ui/api/repositories", self._guarded(self._repositories)),
+                Route("/ui/api/runs/{kind}", self._guarded(self._runs)),
                 Route("/ui/api/{repository}/events", self._guarded(self._events)),
                 Route("/ui/api/{repository}/{question}", self._guarded(self._question)),
                 Route("/ui/{rest:path}", self._page),
@@ -156,6 +163,25 @@ class Pages:
             if allows(context.root)
         ]
         return _json({"version": __version__, "repositories": rows})
+
+    async def _runs(self, request: Request, allows: Allows) -> Response:
+        """Runs are of no repository: only who may see all repositories sees them."""
+        if not all(allows(context.root) for context in self._contexts.values()):
+            raise InputError("runs are for who may see every repository here", hint="codenib token create")
+        path = request.query_params.get("path", "")
+        ask: dict[str, Callable[[], Any]] = {
+            "list": self._folders.listed,
+            "trace": partial(self._folders.trace, path),
+            "study": partial(self._folders.study, path),
+            "calls": partial(self._folders.calls, path),
+        }
+        kind = request.path_params["kind"]
+        if kind == "figure":
+            data, content_type = await anyio.to_thread.run_sync(self._folders.figure, path)
+            return Response(data, media_type=content_type)
+        if kind not in ask:
+            raise InputError(f"no runs of kind {kind[:80]!r}", hint="codenib ui --runs FOLDER")
+        return _json(await anyio.to_thread.run_sync(ask[kind]))
 
     def _context(self, request: Request, allows: Allows) -> ServerContext:
         name = request.path_params["repository"]

@@ -18,9 +18,11 @@ from codenib.core.errors import InputError
 from codenib.core.requests import (
     ExploreRequest,
     HistoryRequest,
+    ModulesRequest,
     NavigationRequest,
     NeighbourRelation,
     NeighboursRequest,
+    OverviewRequest,
     ProviderChoice,
     RegexRequest,
     ResultLevel,
@@ -60,6 +62,7 @@ class SearchParameters(Parameters, kw_only=True):
     level: ResultLevel = "unit"
     tests: Tests | None = None
     paths: list[str] = []
+    explain: bool = False
 
     @property
     def request(self) -> SearchRequest:
@@ -67,7 +70,7 @@ class SearchParameters(Parameters, kw_only=True):
         return SearchRequest(
             self.query, k=self.k or _EVERYTHING, route=self.route, budget=self.budget, level=self.level,
             paths=tuple(self.paths), tests=self.tests, fusion=self.fusion, expand=self.expand,
-            snapshot=self.snapshot,
+            explain=self.explain, snapshot=self.snapshot,
         )  # fmt: skip
 
 
@@ -145,6 +148,28 @@ class MapParameters(Parameters, kw_only=True):
 
     query: str = ""
     max_tokens: int = 1000
+
+
+class UpdatesParameters(Parameters, kw_only=True):
+    """`updates`"""
+
+    k: int = 5
+
+
+class OverviewParameters(Parameters, kw_only=True):
+    """`overview`"""
+
+    folder: str = ""
+    k: int = 20
+
+
+class ModulesParameters(Parameters, kw_only=True):
+    """`modules`"""
+
+    folder: str = ""
+    open: list[str] = []
+    tests: Tests = "exclude"
+    k: int = 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,6 +256,18 @@ def repo_map(workspace: Workspace, given: MapParameters) -> answers.MapReply:
     return answers.map_reply(workspace.explorer.map(given.query or None, given.max_tokens, given.snapshot))
 
 
+def overview(workspace: Workspace, given: OverviewParameters) -> answers.OverviewReply:
+    request = OverviewRequest(given.folder, given.k, given.snapshot)
+    return answers.overview_reply(workspace.explorer.overview(request))
+
+
+def modules(workspace: Workspace, given: ModulesParameters) -> answers.ModulesReply:
+    request = ModulesRequest(
+        given.folder, given.open or None, given.k or _EVERYTHING, tests=given.tests, snapshot=given.snapshot
+    )
+    return answers.modules_reply(workspace.explorer.modules(request))
+
+
 def definition(workspace: Workspace, given: NavigationParameters) -> navigation.NavigationReply:
     request = NavigationRequest(
         given.where, given.name, given.provider, limit=given.k or None, snapshot=given.snapshot
@@ -295,6 +332,13 @@ def outline(workspace: Workspace, given: PlaceParameters) -> navigation.GraphRep
     return navigation.graph_reply(workspace.navigator.outline(given.place, given.snapshot))
 
 
+def updates(workspace: Workspace, given: UpdatesParameters) -> upkeep.UpdatesReply:
+    started = time.perf_counter()
+    every = workspace.maintenance.recent_updates(given.k or _EVERYTHING)
+    total = workspace.maintenance.published_count()
+    return upkeep.updates_reply(every, total, time.perf_counter() - started)
+
+
 def status(workspace: Workspace, given: Parameters) -> upkeep.StatusReply:
     started = time.perf_counter()
     report = workspace.status()
@@ -311,6 +355,8 @@ QUESTIONS: dict[str, PageQuestion] = {
     "history": PageQuestion(PlaceParameters, history),
     "explore": PageQuestion(ExploreParameters, explore),
     "map": PageQuestion(MapParameters, repo_map),
+    "overview": PageQuestion(OverviewParameters, overview),
+    "modules": PageQuestion(ModulesParameters, modules),
     "def": PageQuestion(NavigationParameters, definition, navigates=True),
     "refs": PageQuestion(NavigationParameters, references, navigates=True),
     "callers": PageQuestion(NeighbourParameters, _neighbours("callers"), navigates=True),
@@ -320,5 +366,6 @@ QUESTIONS: dict[str, PageQuestion] = {
     "path": PageQuestion(PathParameters, path, navigates=True),
     "symbols": PageQuestion(SymbolParameters, symbols, navigates=True),
     "outline": PageQuestion(PlaceParameters, outline, navigates=True),
+    "updates": PageQuestion(UpdatesParameters, updates, early=True),
     "status": PageQuestion(Parameters, status, early=True),
 }

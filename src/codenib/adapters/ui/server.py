@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
+from pathlib import Path
 
 from codenib.adapters.mcp.server_context import ServerContext, names_of
 from codenib.adapters.mcp.transport.guard import Guard, Limits
@@ -18,11 +19,11 @@ _LIMITS = Limits(requests_per_s=100.0, burst=500)
 class PageServer:
     """Serves the page of some repositories to this machine alone. `bind` says where."""
 
-    def __init__(self, contexts: Sequence[ServerContext], port: int = 0) -> None:
+    def __init__(self, contexts: Sequence[ServerContext], port: int = 0, runs: Sequence[Path] = ()) -> None:
         self._contexts = contexts
         self._listener = Listener("127.0.0.1", port, command="codenib ui --port 0")
         self._access = PageAccess()
-        self._pages = Pages(names_of(contexts), self._access)
+        self._pages = Pages(names_of(contexts), self._access, runs)
         self._pages.ending = lambda: self._listener.ending
 
     def bind(self) -> str:

@@ -9,10 +9,16 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Answer
-from codenib.core.context import ContextPack, Related, Relation, RepoMap
+from codenib.core.context import ContextPack, ModuleAnswer, Overview, Related, Relation, RepoMap
 from codenib.core.errors import InputError
 from codenib.core.facts import EdgeKind
-from codenib.core.requests import ExploreRequest, SearchRequest, SnapshotRequest
+from codenib.core.requests import (
+    ExploreRequest,
+    ModulesRequest,
+    OverviewRequest,
+    SearchRequest,
+    SnapshotRequest,
+)
 from codenib.core.views import ViewKind
 from codenib.serving.context.draft import PackCandidate, blocks_of
 from codenib.serving.context.excerpt import enclosing
@@ -87,6 +93,18 @@ class Explorer:
 
         pinned, refreshed = self._snapshots.pin(ViewKind.LEXICAL, request, (ViewKind.HISTORY,))
         return replace(draw_map(pinned, query=query, max_tokens=max_tokens), refreshed=refreshed)
+
+    def overview(self, request: OverviewRequest) -> Overview:
+        """The longest files below a folder, with what the views know of each."""
+        from codenib.serving.context.overview import overview
+
+        return overview(self._snapshots, request)
+
+    def modules(self, request: ModulesRequest) -> ModuleAnswer:
+        """Folders and files, and how often each uses another."""
+        from codenib.serving.context.overview import modules
+
+        return modules(self._snapshots, request)
 
 
 def _candidates(pinned: PinnedSnapshot, answer: Answer) -> Iterator[PackCandidate]:

@@ -17,6 +17,7 @@ from time import perf_counter
 
 import msgspec
 
+from codenib.core.answers import MeasuredStep
 from codenib.core.errors import UNDECODABLE
 
 FILE = "costs.json"
@@ -43,12 +44,9 @@ class Costs:
         if self._unsaved >= _EVERY:
             self.save()
 
-    @contextmanager
-    def timed(self, operator: str, *, per: int = 1) -> Iterator[None]:
-        """Note how long the block took, divided by `per`."""
-        started = perf_counter()
-        yield
-        self.note(operator, (perf_counter() - started) * 1000 / max(per, 1))
+    def watch(self) -> Stopwatch:
+        """What notes the costs of one answer, and its steps."""
+        return Stopwatch(self)
 
     def save(self) -> None:
         """Write what was noted since; a folder that is gone or read-only keeps nothing."""
@@ -68,3 +66,38 @@ class Costs:
                 saved = msgspec.json.decode(self._path.read_bytes(), type=dict[str, list[float]])
                 self._notes = {name: deque(notes, maxlen=_MOST) for name, notes in saved.items()}
         return self._notes
+
+
+class Stopwatch:
+    """The steps of one answer, in milliseconds since it began; the costs of operators are noted as well."""
+
+    def __init__(self, costs: Costs | None) -> None:
+        self._costs = costs
+        self._began = perf_counter()
+        self._steps: list[MeasuredStep] = []
+
+    @property
+    def steps(self) -> tuple[MeasuredStep, ...]:
+        """Those that ended, in the order in which they began."""
+        return tuple(sorted(self._steps, key=lambda step: (step.start_ms, -step.ms)))
+
+    @contextmanager
+    def timed(self, operator: str, *, per: int = 1) -> Iterator[None]:
+        """A step that is an operator: its cost is noted, divided by `per`."""
+        started = perf_counter()
+        with self.step(operator):
+            yield
+        if self._costs is not None:
+            self._costs.note(operator, (perf_counter() - started) * 1000 / max(per, 1))
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """A step that is no operator."""
+        started = perf_counter()
+        yield
+        took = perf_counter() - started
+        self._steps.append(MeasuredStep(name, _ms(started - self._began), _ms(took)))
+
+
+def _ms(seconds: float) -> float:
+    return round(seconds * 1000, 3)

@@ -18,7 +18,7 @@ from codenib.serving.search.names import unit_names
 if TYPE_CHECKING:
     from codenib.core.embedding import Embedder
     from codenib.core.protocols import Reranker
-    from codenib.serving.search.costs import Costs
+    from codenib.serving.search.costs import Stopwatch
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.views.lexical.read import Scores
 
@@ -33,7 +33,7 @@ class Execution:
     wanted: Retrieval
     signals: Signals
     plan: Plan
-    costs: Costs
+    costs: Stopwatch
     embedder: Embedder | None = None
     reranker: Reranker | None = None
 
@@ -43,13 +43,15 @@ def execute(execution: Execution) -> RankedEvidence:
     if execution.reranker is not None and execution.plan.k_rerank:
         ranked = _rerank(execution, execution.reranker)
     else:
-        ranked = _retrieve(execution)
+        ranked = retrieve(execution)
     if execution.plan.route is Route.STRUCTURAL and execution.signals.structural is not None:
         return ranked  # it asks for what stands around a name
-    return declarations_first(execution.pinned, execution.wanted, execution.signals, ranked)
+    with execution.costs.step("names"):
+        return declarations_first(execution.pinned, execution.wanted, execution.signals, ranked)
 
 
-def _retrieve(execution: Execution) -> RankedEvidence:
+def retrieve(execution: Execution) -> RankedEvidence:
+    """What the plan retrieves, before a reranker and before names come first."""
     plan = execution.plan
     if plan.route is Route.STRUCTURAL:
         return _structural(execution)
@@ -198,7 +200,7 @@ def _rerank(execution: Execution, reranker: Reranker) -> RankedEvidence:
 
     plan, wanted = execution.plan, execution.wanted
     pool = replace(wanted, k=max(plan.k_rerank, wanted.k), level="unit")
-    ranked = _retrieve(replace(execution, wanted=pool))
+    ranked = retrieve(replace(execution, wanted=pool))
 
     def documents(head: Sequence[Evidence]) -> list[str]:
         paths = sorted({item.path for item in head})

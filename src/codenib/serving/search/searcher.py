@@ -63,10 +63,13 @@ class Searcher:
         """Units (or files) ranked by how well they match the query, best first."""
         from codenib.serving.search.evidence import Retrieval
         from codenib.serving.search.execute import Execution, execute
+        from codenib.serving.search.explain import explain_items
 
-        started = time.perf_counter()
-        pinned, refreshed = self._pin(request)
-        signals, plan = self._plan(request, pinned)
+        started, watch = time.perf_counter(), self.costs.watch()
+        with watch.step("snapshot"):
+            pinned, refreshed = self._pin(request)
+        with watch.step("plan"):
+            signals, plan = self._plan(request, pinned)
         _log.debug("snapshot %s; %s", pinned.ref.id, refreshed or "nothing changed since it was indexed")
         _log.debug("route %s, because %s; views: %s", plan.route, plan.reason, _states(pinned))
         tests = request.tests or ("include" if signals.about_tests else "lower")
@@ -83,7 +86,7 @@ class Searcher:
             wanted=wanted,
             signals=signals,
             plan=plan,
-            costs=self.costs,
+            costs=watch,
             embedder=self._embedder(pinned, plan),
             reranker=self._reranker(plan.reranker) if plan.reranker else None,
         )
@@ -101,6 +104,8 @@ class Searcher:
             refreshed=refreshed,
             note="; ".join(without.values()),
             without=tuple(without),
+            steps=watch.steps,
+            explained=explain_items(execution, ranked.items) if request.explain else (),
         )
 
     def explain(self, request: SearchRequest) -> PlanExplanation:

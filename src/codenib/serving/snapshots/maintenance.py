@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 from codenib.compiler.compiler import IndexCompiler
 from codenib.compiler.registry import SLOW_VIEWS, TEXT_VIEWS
 from codenib.core.answers import SnapshotRef
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, StateError
 from codenib.core.requests import IndexRequest
-from codenib.core.updates import Outcome
+from codenib.core.updates import Outcome, RecentUpdate
 from codenib.core.views import RepoManifest, Status, ViewKind
 from codenib.manifest.files import reports_faults
 from codenib.manifest.trust import grant, revoke
@@ -131,6 +131,26 @@ class Maintenance:
         if record is None or not record.artifact:
             return None
         return read_update(self._compiler.store.whole_artifact(record.artifact))
+
+    def recent_updates(self, k: int) -> list[RecentUpdate]:
+        """The snapshots that are published, the last used first, with what led to each."""
+        from codenib.views.graph.maintenance.update import read_update
+
+        store, updates = self._compiler.store, []
+        for manifest in store.manifests()[:k]:
+            record = manifest.views.get(ViewKind.GRAPH)
+            done = None
+            if record is not None and record.artifact and record.status is Status.FRESH:
+                with suppress(StateError):  # damaged or swept: there is nothing to tell
+                    done = read_update(store.whole_artifact(record.artifact))
+            # An artifact that later snapshots reuse tells of the update that made it.
+            told = done if done is not None and done.target == manifest.snapshot else None
+            updates.append(RecentUpdate(manifest, store.used_at(manifest.snapshot), told))
+        return updates
+
+    def published_count(self) -> int:
+        """How many snapshots are published."""
+        return len(self._compiler.store.manifests())
 
     def verify(self, views: Sequence[ViewKind] = (), *, at: str | None = None) -> dict[ViewKind, list[str]]:
         """Rebuild beside the maintained views (all by default); the differences by view, empty when equal."""

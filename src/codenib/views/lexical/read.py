@@ -141,6 +141,29 @@ class LexicalView:
         words = dict.fromkeys(out)
         return [word for word in words if " " not in word or not words.keys() >= set(word.split())]
 
+    def unit_at(self, path: str, line: int) -> int | None:
+        """The live unit of a file that has this line."""
+        for file, name in enumerate(self.paths):
+            for unit in np.flatnonzero(self.file_of == file).tolist() if name == path else ():
+                span = self.document(unit).span
+                if self.live[unit] and span.start_line <= line <= span.end_line:
+                    return int(unit)
+        return None
+
+    def points(self, units: Sequence[int], terms: Sequence[Term]) -> list[dict[str, float]]:
+        """For each unit what each word of the query adds to its score, of the words that it has."""
+        shares: list[dict[str, float]] = [{} for _ in units]
+        for hit in (hit for hit in map(self._find, terms) if hit.count):
+            for first, rows in hit.parts:
+                for share, unit in zip(shares, units, strict=True):
+                    row = rows[rows["doc"] + first == unit]
+                    if len(row):
+                        docs, factor = row["doc"] + first, np.array([hit.term.weight * hit.idf])
+                        word = hit.term.word or hit.term.text
+                        points = float(self._score_units(docs, row, factor)[unit])
+                        share[word] = round(share.get(word, 0.0) + points, 3)
+        return shares
+
     def document(self, unit: int) -> UnitAddress:
         part, local = locate(self._first_doc, unit)
         data = self.segments[part]
@@ -161,6 +184,19 @@ class LexicalView:
             rows = data.nested[self.live[data.nested["doc"].astype(np.int64) + int(first)]]
             for doc, start, end, name, kind in rows.tolist():
                 yield int(first) + doc, start, end, data.strings[name], data.strings[kind]
+
+    def files(self) -> Iterator[tuple[str, str, Mark, int]]:
+        """The live files with units: path, language, marks and last line."""
+        for first, data in zip(self._first_file, self.segments, strict=False):
+            last = np.zeros(len(data.segment.files), np.int64)
+            np.maximum.at(
+                last, data.documents["file"].astype(np.int64), data.documents["end"].astype(np.int64)
+            )
+            languages = data.files["language"].tolist()
+            for number, file in enumerate(data.segment.files):
+                if last[number] and number not in data.segment.dead:
+                    marks = Mark(int(self.marks[int(first) + number]))
+                    yield file.path, data.strings[languages[number]], marks, int(last[number])
 
     def path(self, file: int) -> str:
         part, local = locate(self._first_file, file)

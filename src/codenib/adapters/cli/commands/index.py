@@ -1,4 +1,4 @@
-"""The commands that keep the views: index, update, status, verify, gc."""
+"""The commands that keep the views: index, update, updates, status, verify, gc."""
 
 from __future__ import annotations
 
@@ -8,13 +8,21 @@ from collections.abc import Mapping
 import click
 
 from codenib.adapters.cli.explain import print_update
-from codenib.adapters.cli.options import as_json, at_revision, shared, views_option
+from codenib.adapters.cli.options import (
+    EVERYTHING,
+    as_json,
+    at_revision,
+    limit_option,
+    shared,
+    views_option,
+)
 from codenib.adapters.cli.output import human_size, opened, print_json, project
 from codenib.adapters.envelopes.upkeep import (
     audit_reply,
     collect_reply,
     status_reply,
     update_reply,
+    updates_reply,
     verify_reply,
 )
 from codenib.core.errors import InputError, ProviderError, StateError
@@ -190,6 +198,32 @@ def _model(fields: Mapping[str, str]) -> str:
     """The identity of a dense view's embedder."""
     model, identity = fields.get("model") or "unknown", fields.get("identity") or "not opened"
     return f"{model} [{identity}] by {fields.get('embedder')}, {fields.get('family')}, {fields.get('level')}"
+
+
+@click.command()
+@limit_option(5, "updates")
+@as_json
+@click.pass_obj
+def updates(repository: str, k: int, json_output: bool) -> None:
+    """Show the snapshots that are published, the last used first, and what the graph's updates did."""
+    started = time.perf_counter()
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        every = workspace.maintenance.recent_updates(k or EVERYTHING)
+        total = workspace.maintenance.published_count()
+        progress.close()
+    if json_output:
+        print_json(updates_reply(every, total, time.perf_counter() - started))
+        return
+    for each in every:
+        made = ", ".join(
+            f"{kind} {record.how or record.status} in {record.seconds:.2f} s"
+            for kind, record in each.manifest.views.items()
+        )
+        commit = (each.manifest.commit or "no commit")[:10]
+        edits = " with edits" if each.manifest.dirty else ""
+        click.echo(f"{click.style(each.manifest.snapshot[:10], fg='yellow')}  {commit}{edits}  {made}")
+        if each.graph is not None:
+            print_update(each.graph)
 
 
 @click.command()

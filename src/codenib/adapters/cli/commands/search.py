@@ -30,7 +30,7 @@ from codenib.adapters.envelopes.answers import (
     regex_reply,
     search_reply,
 )
-from codenib.core.answers import Answer, Coverage, Evidence, LineMatch, RegexAnswer
+from codenib.core.answers import Answer, Coverage, Evidence, Explanation, LineMatch, RegexAnswer
 from codenib.core.errors import UNDECODABLE, InputError
 from codenib.core.requests import RegexRequest, SearchRequest
 
@@ -50,6 +50,7 @@ _MARGIN = 8  # of a line's number
     help="Rank test, example and vendored code as it is, not at all, or lower (default: lower, unless the "
     "question is about tests).",
 )
+@click.option("--explain", is_flag=True, help="Say why each result stands where it does.")
 @click.option("--batch", type=click.Path(dir_okay=False), help="Rows {id, query}, one JSON object a line.")
 @click.option("--out", default="-", help="Where the batch's answers go (default: standard output).")
 @shared(at_revision, path_globs, no_refresh, as_json)
@@ -60,6 +61,7 @@ def search(
     request: SearchRequest,
     level: Any,
     tests: Any,
+    explain: bool,
     batch: str | None,
     out: str,
     paths: tuple[str, ...],
@@ -76,7 +78,7 @@ def search(
 
         def ask(text: str) -> Answer:
             globs = standing.globs(paths)
-            asked = replace(request, query=text, level=level, paths=globs, tests=tests)
+            asked = replace(request, query=text, level=level, paths=globs, tests=tests, explain=explain)
             return workspace.searcher.search(asked)
 
         if batch is not None:
@@ -157,13 +159,15 @@ def _print_answer(answer: Answer, level: str, standing: Standing) -> None:
         say(answer.refreshed)
     if answer.snapshot.stale:
         say("not refreshed: files may have changed since")
-    for item in answer:
+    for number, item in enumerate(answer):
         path = standing.from_here(item.path)
         place = click.style(f"{path}:{item.start_line}", fg="cyan", bold=True)
         name = f"  {click.style(item.symbol, bold=True)}" if item.symbol else ""
         marks = f" [{', '.join(item.marks)}]" if item.marks else ""
         why = f"  matched: {', '.join(item.matched)}" if item.matched else ""
         click.echo(f"{place}{name}  {click.style(f'{item.kind}{marks}  {item.score:.2f}{why}', dim=True)}")
+        if answer.explained:
+            click.echo(click.style(_reasons(answer.explained[number]), dim=True))
         if level == "unit":
             click.echo(_excerpt(item.text, item))
             if item.further:
@@ -178,6 +182,13 @@ def _print_answer(answer: Answer, level: str, standing: Standing) -> None:
     say(f"{len(answer.items)} of {answer.total:,} matching {level}s{took}")
     if answer.note:
         say(answer.note)
+
+
+def _reasons(explained: Explanation) -> str:
+    """The places of a result in each order, and the points of its words."""
+    places = [f"{name} {place or 'not among the first'}" for name, place in explained.places.items()]
+    words = [f"{word} {points:.1f}" for word, points in explained.words.items()]
+    return f"    places: {', '.join(places)}; points: {', '.join(words) or 'none'}"
 
 
 def _nothing(coverage: Coverage) -> str:

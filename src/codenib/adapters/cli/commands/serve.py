@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import webbrowser
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
@@ -113,12 +114,24 @@ def serve(
 @click.command()
 @click.argument("paths", nargs=-1, metavar="[PATH]...")
 @click.option("--port", default=0, show_default="any free one", type=click.IntRange(0, 65535))
+@click.option(
+    "--runs",
+    multiple=True,
+    type=click.Path(exists=True, file_okay=False),
+    help="A folder with traces of `agent`, run folders of `eval` or logs of servers; may be repeated.",
+)
 @click.option("--no-open", is_flag=True, help="Print the address, open no browser.")
 @click.option("--log", is_flag=True, help="Log each request on standard error.")
 @log_format
 @click.pass_obj
 def ui(
-    repository: str, paths: tuple[str, ...], port: int, no_open: bool, log: bool, log_format: LogFormat
+    repository: str,
+    paths: tuple[str, ...],
+    port: int,
+    runs: tuple[str, ...],
+    no_open: bool,
+    log: bool,
+    log_format: LogFormat,
 ) -> None:
     """Look at this repository, or at each PATH, in the browser.
 
@@ -130,7 +143,7 @@ def ui(
 
     places = [project(path, named=True) for path in paths] or [project(repository)]
     contexts = [ServerContext(path) for path in dict.fromkeys(places)]
-    server = PageServer(contexts, port)
+    server = PageServer(contexts, port, [Path(folder) for folder in runs])
     address = server.bind()
     if log:
         start_log(log_format, sys.stderr)

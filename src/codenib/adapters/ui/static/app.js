@@ -20,10 +20,16 @@ import { SearchPage } from "./search.js";
 const PAGES = [
   ["search", "Search"],
   ["code", "Code"],
+  ["map", "Map"],
+  ["freshness", "Freshness"],
+  ["runs", "Runs"],
 ];
 /** Pages that come when they are first asked for. */
 const LATER = {
   code: () => import("./code.js").then((module) => module.CodePage),
+  map: () => import("./map.js").then((module) => module.MapPage),
+  freshness: () => import("./freshness.js").then((module) => module.FreshnessPage),
+  runs: () => import("./runs.js").then((module) => module.RunsPage),
 };
 
 class Boundary extends Component {

@@ -1,11 +1,11 @@
 // What every part of the page uses: elements, the address, questions to the server, and its events.
 
 import htm from "./vendor/htm.js";
-import { useEffect, useRef, useState } from "./vendor/hooks.js";
+import { useEffect, useMemo, useRef, useState } from "./vendor/hooks.js";
 import { Component, h, render } from "./vendor/preact.js";
 
 export const html = htm.bind(h);
-export { Component, render, useEffect, useRef, useState };
+export { Component, render, useEffect, useMemo, useRef, useState };
 
 // ---- text of a repository
 

@@ -161,6 +161,7 @@ function Results({ repository, params, change }) {
     level: params.level,
     paths: globsOf(params),
     at: params.at,
+    explain: params.why === "1",
   };
   const { data, error, waiting } = useAsk(repository, "page-search", asked, {
     when: query !== "",
@@ -176,16 +177,17 @@ function Results({ repository, params, change }) {
     .map((item, at) => [item, excerpts[at], at])
     .filter(([item]) => !params.kind || item.kind === params.kind);
   return html`
-    <${Summary} reply=${reply} waiting=${waiting} count=${rows.length} params=${params} />
+    <${Summary} reply=${reply} waiting=${waiting} count=${rows.length} params=${params} change=${change} />
+    ${params.why === "1" && html`<${Timeline} reply=${reply} />`}
     ${(kinds.length > 1 || params.kind) && html`<p class="kinds">${["", ...kinds].map((kind) => html`<button key=${kind} type="button" class="chip" aria-pressed=${(params.kind ?? "") === kind ? "true" : "false"} onClick=${() => change({ kind })}>${kind || "every kind"}</button>`)}</p>`}
     <ol class="results" onKeyDown=${walk} aria-label="Results">
-      ${rows.map(([item, excerpt, at]) => html`<${Result} key=${`${item.path}:${item.start_line}`} repository=${repository} item=${item} excerpt=${excerpt} place=${at + 1} best=${reply.items[0].score} at=${params.at} />`)}
+      ${rows.map(([item, excerpt, at]) => html`<${Result} key=${`${item.path}:${item.start_line}`} repository=${repository} item=${item} excerpt=${excerpt} place=${at + 1} best=${reply.items[0].score} at=${params.at} why=${reply.explained[at]} />`)}
     </ol>
     ${reply.truncated && html`<p class="more"><button type="button" onClick=${() => change({ k: Math.min(200, Number(params.k || 10) + 20) })}>Show more</button> <span class="dim">${number(reply.total - reply.items.length)} more match</span></p>`}
   `;
 }
 
-function Summary({ reply, waiting, count, params }) {
+function Summary({ reply, waiting, count, params, change }) {
   const { plan } = reply;
   const left = Object.entries(reply.coverage.skipped)
     .map(([why, often]) => `${number(often)} ${why}`)
@@ -195,6 +197,7 @@ function Summary({ reply, waiting, count, params }) {
     <span class="dim">${milliseconds(reply.seconds)}${waiting ? " · asking again" : ""}</span>
     <${Chip} kind="route" title=${visible(plan.reason)}>${plan.route}${plan.fusion ? `, ${plan.fusion}` : ""}<//>
     <${Snapshot} reply=${reply} />
+    <button type="button" class="chip" aria-pressed=${params.why === "1" ? "true" : "false"} onClick=${() => change({ why: params.why === "1" ? "" : "1" })}>why this order</button>
     ${reply.freshness.refreshed && html`<span class="dim">${visible(reply.freshness.refreshed)}</span>`}
     ${left && html`<span class="dim" title="These files are in no view">not searched: ${left}</span>`}
     ${reply.note && html`<p class="note">${visible(reply.note)}</p>`}
@@ -202,7 +205,7 @@ function Summary({ reply, waiting, count, params }) {
   ${!reply.items.length && html`<p class="quiet">Nothing matches.</p>`}`;
 }
 
-function Result({ repository, item, excerpt, place, best, at }) {
+function Result({ repository, item, excerpt, place, best, at, why }) {
   return html`<li class="result">
     <h3><a class="open" href=${address(repository, "code", item.path, { line: item.end_line > item.start_line ? `${item.start_line}-${item.end_line}` : item.start_line, at })}>
       <${PathText} path=${item.path} /><span class="dim">:${item.start_line}</span>
@@ -211,8 +214,52 @@ function Result({ repository, item, excerpt, place, best, at }) {
       <span class="score" title=${`place ${place}, score ${item.score}`}><meter min="0" max=${best || 1} value=${item.score} aria-label=${`score ${item.score.toFixed(2)}`}></meter> ${item.score.toFixed(2)}</span></span>
     </h3>
     ${excerpt.lines.length > 0 && html`<pre class="code" tabindex="-1">${excerpt.lines.map((runs, row) => html`<div key=${row} class=${row && excerpt.numbers[row] > excerpt.numbers[row - 1] + 1 ? "line gap" : "line"}><span class="no" aria-hidden="true">${excerpt.numbers[row]}</span><code><${Runs} runs=${runs} marked=${item.matched} /></code></div>`)}</pre>`}
+    ${why && html`<${Why} why=${why} />`}
     <p class="dim matched">${item.matched.length > 0 && html`words: ${item.matched.map(visible).join(", ")}`}${excerpt.more > 0 ? ` · ${number(excerpt.more)} more lines` : ""}${item.further ? ` · ${number(item.further)} more results in this file` : ""}</p>
   </li>`;
+}
+
+const ORDERS = {
+  words: "by words",
+  meaning: "by meaning",
+  weighted: "together",
+  rrf: "by ranks",
+  learned: "learned order",
+  graph: "with the graph",
+  expanded: "expanded",
+  answer: "here",
+};
+
+/** Which places a result has in each order, and which words gave it how many points. */
+function Why({ why }) {
+  const words = Object.entries(why.words).sort((one, other) => other[1] - one[1]);
+  const most = words[0]?.[1] || 1;
+  return html`<div class="why">
+    <p class="places">${Object.entries(why.places).map(([name, place], at) => html`<span key=${name}>${at > 0 && html`<span class="dim" aria-hidden="true">→ </span>`}${ORDERS[name] ?? name} <b>${place ? `#${place}` : "not among the first 200"}</b></span>`)}</p>
+    <ul class="points">${words.map(([word, points]) => html`<li key=${word}><span>${visible(word)}</span><meter min="0" max=${most} value=${points} aria-label=${`${points} points`}></meter><span class="dim">${points.toFixed(1)}</span></li>`)}</ul>
+    ${!words.length && html`<p class="dim">No word of the question stands in it.</p>`}
+  </div>`;
+}
+
+const STEPS = {
+  snapshot: "see whether files changed",
+  plan: "plan",
+  lexical: "words",
+  hybrid: "words and vectors",
+  semantic: "vectors",
+  learned: "learned order",
+  expand: "graph",
+  names: "names first",
+};
+
+/** The steps of the answer, each as long as it took. A step below another is inside of it. */
+function Timeline({ reply }) {
+  const { steps, plan } = reply;
+  const end = Math.max(...steps.map((step) => step.start_ms + step.ms), 0.001);
+  return html`<figure class="timeline">
+    <figcaption class="dim">${visible(plan.route)}${plan.fusion ? `, ${plan.fusion}` : ""}, because ${visible(plan.reason)}${plan.estimate_ms == null ? "" : `; expected ${plan.estimate_ms} ms`}</figcaption>
+    <ol>${steps.map((step) => html`<li key=${step.operator}><span class="what">${STEPS[step.operator] ?? step.operator}</span><span class="track"><span class="span" style=${{ left: `${(100 * step.start_ms) / end}%`, width: `${Math.max(0.4, (100 * step.ms) / end)}%` }}></span></span><span class="dim took">${step.ms < 10 ? step.ms.toFixed(2) : Math.round(step.ms)} ms</span></li>`)}</ol>
+  </figure>`;
 }
 
 function Matches({ repository, params }) {
