@@ -26,7 +26,7 @@ _AFTER_HYPHEN = re.compile(
 _BEFORE_HYPHEN = re.compile(r"(?<![\w-])[A-Za-z]+\Z")
 _LONGEST_BEFORE = 20
 _SHORT = 2
-_LONGEST_WORD = 64  # longer runs are data (base64, hashes), and no query names them
+LONGEST_WORD = 64  # longer runs are data (base64, hashes), and no query names them
 _LONGEST_NUMBER = 5
 _VOWELS = frozenset("aeiouy")
 
@@ -37,7 +37,7 @@ words_of = _WORD.findall
 @lru_cache(maxsize=1 << 18)
 def terms_of(word: str) -> tuple[str, ...]:
     """The terms of one word: its parts, then the whole when it has several."""
-    if len(word) > _LONGEST_WORD:
+    if len(word) > LONGEST_WORD:
         return ()
     parts = (_PART if word.isascii() else _PART_BEYOND_ASCII).findall(word)
     terms = [fold(part.lower()) for part in parts if _is_term(part)]

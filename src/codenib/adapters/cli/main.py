@@ -14,6 +14,7 @@ from codenib import __version__
 from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
 from codenib.adapters.cli.safe_output import ReaderGone, SafeOutput
 from codenib.adapters.cli.terminal import (
+    color_asked,
     color_of,
     page_output,
     terminal_options,
@@ -161,7 +162,7 @@ def _fail(error: CodenibError) -> None:
 
         body = {"error": {"kind": type(error).__name__, "message": error.message, "hint": error.hint}}
         click.echo(msgspec.json.encode(body).decode())
-    color = False if "--color=never" in sys.argv else color_of(os.environ)
+    color = color_asked(sys.argv[1:], os.environ)
     click.echo(f"{click.style('codenib:', fg='red')} {escape_controls(error.message)}", err=True, color=color)
     if error.hint:
         click.echo(f"  try: {escape_controls(error.hint)}", err=True)

@@ -7,8 +7,9 @@ import logging
 import os
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, TextIO, cast
 
 import click
@@ -36,6 +37,19 @@ def choices() -> TerminalChoices:
 def _choices_of(context: click.Context) -> TerminalChoices:
     found: TerminalChoices = context.meta.setdefault(_KEY, TerminalChoices())
     return found
+
+
+def color_asked(words: Sequence[str], environment: Mapping[str, str]) -> bool | None:
+    """Whether a command line asks for colours, even one that is wrong; else what the environment says.
+
+    >>> color_asked(["--color", "never", "search"], {"FORCE_COLOR": "1"}), color_asked(["--color=always"], {})
+    (False, True)
+    """
+    options = words[: words.index("--")] if "--" in words else words
+    given = [word.partition("=")[2] for word in options if word.startswith("--color=")]
+    given += [value for name, value in pairwise(options) if name == "--color"]
+    asked = _COLORS.get(given[-1]) if given else None
+    return color_of(environment) if asked is None else asked
 
 
 def color_of(environment: Mapping[str, str]) -> bool | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -102,7 +102,7 @@ class Searcher:
             coverage=pinned.coverage(_first_view(request)),
             seconds=time.perf_counter() - started,
             refreshed=refreshed,
-            note="; ".join(without.values()),
+            note="; ".join([*(() if ranked.items else _overlong(request.query)), *without.values()]),
             without=tuple(without),
             steps=watch.steps,
             explained=explain_items(execution, ranked.items) if request.explain else (),
@@ -206,6 +206,18 @@ def _check(request: SearchRequest) -> None:
         from codenib.serving.search.rerankers.choose import parse_reranker
 
         parse_reranker(request.reranker)
+
+
+def _overlong(query: str) -> Iterator[str]:
+    """Why a query of words that no view holds finds nothing."""
+    from codenib.units.tokens import LONGEST_WORD, words_of
+
+    longest = max(map(len, words_of(query)), default=0)
+    if longest > LONGEST_WORD:
+        yield (
+            f"a word of {longest:,} characters was not searched for, as indexed words have {LONGEST_WORD} "
+            "at most; a pattern finds longer text"
+        )
 
 
 def _first_view(request: SearchRequest) -> ViewKind:
