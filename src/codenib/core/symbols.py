@@ -105,6 +105,7 @@ class GraphAnswer(ItemSequence[Symbol]):
     note: str = ""
     unresolved: int = 0  # files of the asked symbol's language group that no engine resolved
     behind: tuple[str, ...] = ()
+    unknown: int = 0  # places where code has the asked symbol's name and no engine knows what it is there
 
     @property
     def completeness(self) -> Completeness:
@@ -112,7 +113,7 @@ class GraphAnswer(ItemSequence[Symbol]):
         group = self.symbols[0].group if self.symbols else ""
         if not self.backends or (group and group not in self.backends):
             return "unknown"
-        if self.unresolved or self.behind:
+        if self.unresolved or self.behind or self.unknown:
             return "partial"
         return "limited" if self.truncated else "all"
 

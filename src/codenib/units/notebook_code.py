@@ -114,7 +114,7 @@ def _cells(data: bytes) -> list[_Cell] | None:
             number += data.count(b"\n", counted, start)
             counted = start
             before = data[data.rfind(b"\n", 0, start) + 1 : start]
-            if number in cell.lines or not before.isascii():
+            if number in cell.lines or not before.isascii() or b"\n" in data[start:end]:
                 raise _Unreadable
             written = data[start + 1 : end - 1].decode()
             cell.lines[number] = " " * (len(before) + 1) + _unescaped(written)

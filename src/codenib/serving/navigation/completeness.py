@@ -1,12 +1,11 @@
 """What the graph answered in, the same with its claim out: what was resolved, where, and what is not known.
 
-`all` is said only when an engine resolved every file of the language group. Else the answer counts the files
-that it did not, and names what is written alike in them, labelled as such.
+`all` is said only when an engine resolved every file of the language group, and knows what the name is
+wherever code has it. Else the answer counts the files that it did not, and lists the name there, labelled.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from codenib.core.facts import BY_NAME, FileScope
 from codenib.core.navigation import Location, Position
-from codenib.core.requests import NavigationRequest, NeighboursRequest
+from codenib.core.requests import NavigationRequest, NeighboursRequest, SnapshotRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
 from codenib.core.views import ViewKind
 from codenib.serving.navigation import by_name
@@ -42,6 +41,7 @@ class OpenFiles:
     unresolved: Sequence[str] = ()  # the engine gave no facts of them
     partial: Sequence[str] = ()  # imports of them lead to no package
     unsure: Sequence[str] = ()  # the engine read the asked name in them and could not resolve it
+    others: frozenset[str] = frozenset()  # all others
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -83,7 +83,33 @@ def open_files(pinned: PinnedSnapshot, path: str, name: str = "") -> OpenFiles:
         view.files_of_scope(group, scope) for scope in (FileScope.UNRESOLVED, FileScope.PARTIAL)
     )
     unsure = files_unresolved(view, name) if name else ()
-    return OpenFiles(pinned, unresolved, partial, unsure)
+    others = view.files_of_group(group) - {*unresolved, *partial, *unsure}
+    return OpenFiles(pinned, unresolved, partial, unsure, others)
+
+
+def _named_places(
+    snapshots: Snapshots, missing: OpenFiles, name: str, request: SnapshotRequest
+) -> tuple[list[Location], str]:
+    """Where a name stands and nothing says what it is there, and what to say about that."""
+    places = [
+        each
+        for each in by_name.places_in_files(snapshots, name, missing.paths, request)
+        if missing.is_unknown(Position(each.path, each.line, each.column))
+    ]
+    tokens, left = by_name.unknown_tokens(snapshots, missing.pinned.graph, name, missing.others, request)
+    note = f"{len(tokens):,} where the type of what has the name is not known" if tokens else ""
+    more = f"{left:,} further places of the name were not looked at" if left else ""
+    return [*places, *tokens], _joined(note, more)
+
+
+def _stays_inside(pinned: PinnedSnapshot, position: Position) -> bool:
+    """Whether what stands at a position cannot be named outside its function, or is no declaration."""
+    from codenib.views.graph.navigate import declared_at, occurrence_at
+
+    view = pinned.graph
+    at = occurrence_at(view, position)
+    keys = [*declared_at(view, position), *(view.keys_of(at) if at is not None else ())]
+    return all(key >= view.count or key < view.nodes_at or view.is_local(key) for key in keys)
 
 
 def claim_references(
@@ -91,13 +117,12 @@ def claim_references(
 ) -> NavigationAnswer:
     """References from the graph, with those of the same name where nobody resolved it."""
     missing = open_files(pinned, answer.position.path, answer.asked)
-    if not missing:
+    places: list[Location] = []
+    note = ""
+    if answer.granularity == "occurrence" and not _stays_inside(pinned, answer.position):
+        places, note = _named_places(snapshots, missing, answer.asked, request.snapshot)
+    if not missing and not places and not note:
         return replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
-    places = [
-        each
-        for each in by_name.places_in_files(snapshots, answer.asked, missing.paths, request.snapshot)
-        if missing.is_unknown(Position(each.path, each.line, each.column))
-    ]
     room = None if request.limit is None else max(request.limit - len(answer.locations), 0)
     locations = (*answer.locations, *places[:room])
     return replace(
@@ -106,7 +131,7 @@ def claim_references(
         total=answer.total + len(places),
         completeness="partial",
         unresolved=len(missing),
-        note=_joined(answer.note, missing.note, describe_scopes(locations)),
+        note=_joined(answer.note, missing.note, describe_scopes(locations), note),
     )
 
 
@@ -126,6 +151,7 @@ def claim_neighbours(
     answer: GraphAnswer,
     named: GraphAnswer | None = None,
     missing: OpenFiles | None = None,
+    note: str = "",
 ) -> GraphAnswer:
     """Symbols of the graph, with how many files of the first one's language nobody resolved.
 
@@ -134,8 +160,9 @@ def claim_neighbours(
     if missing is None:
         missing = open_files(pinned, answer.symbols[0].path) if answer.symbols else OpenFiles(pinned)
     scopes = Counter(each.scope for each in answer.symbols if each.depth)
-    note = _joined(answer.note, missing.note, _count(scopes), named.note if named is not None else "")
-    return replace(answer, unresolved=len(missing), note=note)
+    said = named.note if named is not None else ""
+    notes = _joined(answer.note, missing.note, _count(scopes), said, note)
+    return replace(answer, unresolved=len(missing), note=notes)
 
 
 def claim_users(
@@ -145,30 +172,38 @@ def claim_users(
     start = answer.symbols[0]
     if request.relation in ("callees", "dependencies"):
         return _claim_used(pinned, answer)
-    missing = open_files(pinned, start.path, last_name(start.qualified))
-    if not missing:
+    name = last_name(start.qualified)
+    missing = open_files(pinned, start.path, name)
+    if not missing and start.kind == "file":
         return claim_neighbours(pinned, answer)
     from codenib.serving.navigation.meanings import meanings_in_graph
     from codenib.serving.navigation.syntactic_neighbours import NeighboursByName, append_named
 
-    word = re.compile(rf"(?<![\w$]){re.escape(last_name(start.qualified))}(?![\w$])")
-    paths = missing.paths
+    lines: dict[str, set[int]] = {path: set() for path in missing.unresolved}
+    note = ""
+    if start.kind == "file":
+        lines |= {path: set() for path in missing.paths}
+    else:
+        places, note = _named_places(snapshots, missing, name, request.snapshot)
+        for place in places:
+            lines.setdefault(place.path, set()).add(place.line)
+        answer = replace(answer, unknown=len(places))
+        if not places:
+            return claim_neighbours(pinned, answer, None, missing, note)
 
-    def is_unknown(path: str, line: int) -> bool:
-        if path not in paths or not line:
-            return path in paths
-        text = lexical.text(path).split("\n")[line - 1]
-        return any(missing.is_unknown(Position(path, line, at.start())) for at in word.finditer(text))
+    def counts(path: str, line: int) -> bool:
+        known = lines.get(path)
+        return known is not None and (not line or not known or line in known)
 
     lexical, _ = snapshots.pin(ViewKind.LEXICAL, request.snapshot)
-    asking = NeighboursByName(snapshots, lexical, replace(request, depth=1), is_unknown)
+    asking = NeighboursByName(snapshots, lexical, replace(request, depth=1), counts)
     if start.kind == "file":
         named = asking.of_file(start.path) if request.relation == "dependents" else None
     else:
-        meanings = meanings_in_graph(pinned, last_name(start.qualified))
+        meanings = meanings_in_graph(pinned, name)
         declared = [each for each in meanings if each.place.path == start.path]
         named = asking.of_symbol(declared) if declared else None
-    return claim_neighbours(pinned, append_named(answer, named, request.k), named, missing)
+    return claim_neighbours(pinned, append_named(answer, named, request.k), named, missing, note)
 
 
 def _claim_used(pinned: PinnedSnapshot, answer: GraphAnswer) -> GraphAnswer:
@@ -176,11 +211,14 @@ def _claim_used(pinned: PinnedSnapshot, answer: GraphAnswer) -> GraphAnswer:
     from codenib.views.graph.unresolved import count_unresolved_within
 
     claimed = claim_neighbours(pinned, answer)
-    count = count_unresolved_within(pinned.graph, answer.symbols[0].id)
+    start = answer.symbols[0]
+    count = count_unresolved_within(pinned.graph, start.id)
+    if not count and start.kind != "file":
+        count = by_name.count_unknown_calls(pinned, start.path, start.line, start.end_line)
     if not count:
         return claimed
     words = f"{count:,} name{'s' * (count > 1)} in it not resolved"
-    return replace(claimed, unresolved=max(claimed.unresolved, 1), note=_joined(claimed.note, words))
+    return replace(claimed, unknown=count, note=_joined(claimed.note, words))
 
 
 def describe_unresolved(missing: Sequence[str]) -> str:

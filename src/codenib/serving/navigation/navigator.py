@@ -366,6 +366,9 @@ class Navigator:
                 return replace(self._by_name(question, pinned, position, request), note=note)
         elif provider == "static":
             matches, backend = ask_static(question, pinned, position, request)
+            if request.provider == "auto" and (name := by_name.unknown_name_at(pinned, position)):
+                note = f"{backend_of(pinned, position.path)} does not know what {name} is there"
+                return replace(self._by_name(question, pinned, position, request), note=note)
             note = unreadable_note(pinned, [position.path, *(place.path for place in matches.locations)])
         else:
             return replace(self._by_name(question, pinned, position, request), note=note)

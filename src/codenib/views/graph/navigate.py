@@ -101,6 +101,14 @@ def starts_at(view: GraphView, position: Position) -> bool:
     )
 
 
+def has_meaning(view: GraphView, position: Position) -> bool:
+    """Whether the graph knows what the name that begins at a position is, here or outside."""
+    at = occurrence_at(view, position) if starts_at(view, position) else None
+    if at is not None and (view.occurrence_defs[at] >= 0 or view.occurrence_keys[at] >= 0):
+        return bool(name_at(view, at))
+    return bool(declared_at(view, position))
+
+
 def declared_at(view: GraphView, position: Position) -> list[int]:
     """The declarations whose name begins at a position."""
     file = view.file_number(position.path)

@@ -108,6 +108,12 @@ class GraphView:
         wanted = (self.scope_of == _SCOPES.index(scope)) & (self.group_of == self.groups.index(group))
         return [self.paths[file] for file in np.flatnonzero(wanted).tolist()]
 
+    def files_of_group(self, group: str) -> frozenset[str]:
+        """The files of a language group."""
+        return frozenset(
+            self.paths[file] for file in np.flatnonzero(self.group_of == self.groups.index(group)).tolist()
+        )
+
     def qualified(self, node: int) -> str:
         """The dotted chain of names from the file down, at most `_DEEPEST` of them; a file's path."""
         if node < self.nodes_at:

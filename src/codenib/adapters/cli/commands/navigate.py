@@ -125,7 +125,7 @@ def _show(answer: NavigationAnswer, json_output: bool, what: str, standing: Stan
         marked = f"{text[: place.column]}{click.style(text[place.column : end], bold=True)}{text[end:]}"
         shown = marked.strip() if len(text) <= _WIDEST else f"{text[:_WIDEST].strip()}…"
         remarks = ["cell {}, line {}".format(*place.cell)] if place.cell else []
-        remarks += ["by name"] if place.scope == BY_NAME and answer.unresolved else []
+        remarks += ["by name"] if place.scope == BY_NAME and answer.provider == "static" else []
         label = click.style(f"  {', '.join(remarks)}", dim=True) if remarks else ""
         click.echo(f"{head}: {shown}{label}")
     if not answer.locations:

@@ -1,0 +1,68 @@
+"""Uses through values of unknown types: the engine cannot say what they are, and no answer hides them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.navigation.following import indexed, need
+
+from codenib.core.requests import NeighboursRequest
+from codenib.serving.workspace import Workspace
+
+pytestmark = pytest.mark.tools
+FILES: dict[str, str | None] = {
+    "lib.py": "class Client:\n    def send(self, what):\n        inner = what\n        return inner\n",
+    "use.py": "from lib import Client\n\nsend = len\nClient().send(send('a'))\n",
+    "test_use.py": """
+        def test_send(client):
+            # client.send(3)
+            assert "client.send"
+            client.send(2)
+            client.inner()
+        """,
+}
+
+
+@pytest.fixture
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
+    need("python")
+    with indexed(tmp_path / "project", FILES) as (_, found):
+        yield found
+
+
+def test_references_list_the_name_where_its_type_is_not_known_and_claim_no_more(workspace: Workspace) -> None:
+    answer = workspace.references("lib.py:2", name="send")
+    assert [(each.path, each.line, each.scope) for each in answer] == [
+        ("lib.py", 2, "project"),
+        ("use.py", 4, "project"),
+        ("test_use.py", 4, "name"),
+    ]
+    assert (answer.provider, answer.completeness, answer.total) == ("static", "partial", 3)
+    assert "1 where the type of what has the name is not known" in answer.note
+
+
+def test_callers_have_who_may_call_it_last_and_labelled(workspace: Workspace) -> None:
+    answer = workspace.navigator.neighbours(NeighboursRequest("Client.send", "callers"))
+    users = [(each.qualified, each.scope) for each in answer if each.depth]
+    assert users == [("use.py", "project"), ("test_send", "name")]
+    assert answer.completeness == "partial"
+
+
+def test_callees_count_the_calls_that_nobody_resolved(workspace: Workspace) -> None:
+    answer = workspace.navigator.neighbours(NeighboursRequest("test_send", "callees"))
+    assert (answer.completeness, answer.total) == ("partial", 0)
+    assert "2 names in it not resolved" in answer.note
+
+
+def test_what_a_name_of_an_unknown_type_is_goes_by_name(workspace: Workspace) -> None:
+    answer = workspace.definition("test_use.py:4", name="send")
+    assert (answer.provider, answer.completeness) == ("syntactic", "unknown")
+    assert ("lib.py", 2) in [(each.path, each.line) for each in answer.locations]
+    assert "does not know what send is there" in answer.note
+
+
+def test_what_no_other_function_can_name_is_known_to_be_all(workspace: Workspace) -> None:
+    answer = workspace.references("lib.py:3", name="inner")
+    assert (answer.completeness, answer.total) == ("all", 2)
