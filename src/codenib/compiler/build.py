@@ -9,9 +9,10 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +20,7 @@ from codenib.compiler.bases import Base, Bases, by_nearness
 from codenib.compiler.choices import RepositoryViews
 from codenib.compiler.registry import VIEWS, ViewContext, derivers_of
 from codenib.core.errors import CodenibError, StoreFault, fault_of, is_disk_fault
-from codenib.core.protocols import ViewMaintainer
+from codenib.core.protocols import EarlyMaintainer, ViewMaintainer
 from codenib.core.source import Delta, SourceSettings, SourceSnapshot
 from codenib.core.views import RepoManifest, Status, ViewFacts, ViewKind, ViewRecord
 from codenib.manifest.cache import RecordCache
@@ -66,11 +67,12 @@ class SnapshotBuilder:
         rebuild: bool,
         anew: bool,
         reuse: Sequence[ViewKind] = (),
+        early: Callable[[BuiltView], None] | None = None,
     ) -> BuiltViews:
         """The views that `published` does not have fresh; with `rebuild`, from no view that is stored.
 
         `anew` derives the records of blobs again as well. Those in `reuse` come along where an equal one is
-        published: nothing that they are made of differs.
+        published: nothing that they are made of differs. `early` gets a view that is not whole yet, as stale.
         """
         manifests = [] if rebuild else by_nearness(self._store, self._repository.worktree_key)
         bases = Bases(self._store, manifests, self._views.fresh_record, snapshot)
@@ -79,7 +81,7 @@ class SnapshotBuilder:
             closing(self.open_records(cache, kinds, snapshot.settings, anew=anew)) as records,
         ):
             built = {
-                kind: self._build_view(kind, snapshot, bases.nearest(kind), records)
+                kind: self._build_view(kind, snapshot, bases.nearest(kind), records, early)
                 for kind in kinds
                 if published is None or self._views.fresh_record(published, kind) is None
             }
@@ -100,7 +102,12 @@ class SnapshotBuilder:
         return CachedRecords(cache, source, derivers_of(kinds), self._progress, anew=anew, settings=settings)
 
     def _build_view(
-        self, kind: ViewKind, snapshot: SourceSnapshot, base: Base | None, records: CachedRecords
+        self,
+        kind: ViewKind,
+        snapshot: SourceSnapshot,
+        base: Base | None,
+        records: CachedRecords,
+        early: Callable[[BuiltView], None] | None = None,
     ) -> BuiltView:
         """One view: reused, maintained, built, or failed."""
         started = time.perf_counter()
@@ -115,6 +122,8 @@ class SnapshotBuilder:
             builder = self._views[kind].builder()
             known, profile = profile, builder.profile()  # opens an embedder, before any work
             record = replace(record, profile=profile.digest, fields=dict(profile.fields))
+            if early is not None and isinstance(builder, EarlyMaintainer):
+                builder.publish_early = partial(self._publish_early, record, early)
             facts, how = self._write(builder, snapshot, base if profile == known else None, records, out)
             self._store.seals.seal(out, self._folder(base) if how == "maintained" else None)
         except StoreFault:  # says nothing of the view: nothing is published
@@ -137,6 +146,24 @@ class SnapshotBuilder:
             error=facts.lacks,
         )
         return BuiltView(record, out)
+
+    def _publish_early(
+        self,
+        record: ViewRecord,
+        early: Callable[[BuiltView], None],
+        write: Callable[[Path], ViewFacts],
+    ) -> None:
+        """Hand on what is there of a view. Whatever fails here, the whole view comes later."""
+        out = self._store.new_artifact()
+        try:
+            facts = write(out)
+            self._store.seals.seal(out, None)
+            counts, lacks = facts.counts, facts.lacks
+            record = replace(record, status=Status.STALE, how="maintained", counts=counts, error=lacks)
+            early(BuiltView(record, out))
+        except (CodenibError, OSError, ValueError, LookupError) as error:
+            _log.debug("%s: nothing early, because %s", record.kind, error)
+            shutil.rmtree(out, ignore_errors=True)
 
     def _folder(self, base: Base | None) -> Path | None:
         return None if base is None else self._store.artifact(base.record.artifact)

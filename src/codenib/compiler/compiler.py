@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.compiler.bases import Bases, by_nearness
-from codenib.compiler.build import SnapshotBuilder
+from codenib.compiler.build import BuiltView, SnapshotBuilder
 from codenib.compiler.choices import RepositoryViews
 from codenib.compiler.dense import DenseChoice, estimate_embedding, open_named
 from codenib.compiler.graph import FindBackends, GraphChoice
@@ -306,17 +306,27 @@ class IndexCompiler:
                 return Outcome(manifest, snapshot, seconds=time.perf_counter() - started)
             published = None if rebuild else self.store.manifest(snapshot.id)
             anew = rebuild and before is None  # else they were derived just now
-            built = self._builder.build(snapshot, [kind], published, rebuild=rebuild, anew=anew)
-            with self.store.writing():
-                published = None if rebuild and before is None else self.store.manifest(snapshot.id)
-                records = dict(before.manifest.views) if before else {}
-                for other, record in later.items():
-                    records.setdefault(other, as_stale(record))
-                records = dict(published.views) if published else records
-                manifest = self._publisher.publish(snapshot, records, built.views)
-                if self.store.head(self.repository.worktree_key) in heads:
-                    self._publisher.mark_used(snapshot, head=True)
-                self._publisher.sweep()
+
+            def publish(views: Mapping[ViewKind, BuiltView]) -> RepoManifest:
+                with self.store.writing():
+                    published = None if rebuild and before is None else self.store.manifest(snapshot.id)
+                    records = dict(before.manifest.views) if before else {}
+                    for other, record in later.items():
+                        records.setdefault(other, as_stale(record))
+                    records = dict(published.views) if published else records
+                    manifest = self._publisher.publish(snapshot, records, views)
+                    if self.store.head(self.repository.worktree_key) in heads:
+                        self._publisher.mark_used(snapshot, head=True)
+                    self._publisher.sweep()
+                    return manifest
+
+            def publish_early(view: BuiltView) -> None:
+                publish({kind: view})
+
+            built = self._builder.build(
+                snapshot, [kind], published, rebuild=rebuild, anew=anew, early=publish_early
+            )
+            manifest = publish(built.views)
         return outcome_of(manifest, snapshot, built, started)
 
 

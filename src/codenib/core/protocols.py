@@ -72,6 +72,10 @@ class ViewBuilder(Protocol):
         ...
 
 
+#: Publishes what a function writes into the folder that it is given.
+PublishEarly = Callable[[Callable[[Path], ViewFacts]], None]
+
+
 class ViewMaintainer(ViewBuilder, Protocol):
     """A builder that can also turn the artifact of one snapshot into that of the next."""
 
@@ -179,6 +183,25 @@ class DifferenceEngine(Engine, Protocol):
 
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[Mapping[str, bytes], frozenset[str]]:
         """The lines that differ from those given last (`anew`: all lines); and the files with equal lines."""
+        ...
+
+
+@runtime_checkable
+class EarlyMaintainer(Protocol):
+    """A maintainer that may have some of the next view long before all of it."""
+
+    publish_early: PublishEarly | None
+
+
+@runtime_checkable
+class EarlyEngine(Protocol):
+    """An engine that can answer for edited files before it has followed what the edit means to others."""
+
+    def early(self) -> tuple[Mapping[str, bytes], frozenset[str]]:
+        """The lines of the edited files alone, and the other files whose lines may differ.
+
+        Both are empty where following the edit takes no longer. `differing` is asked afterwards.
+        """
         ...
 
 

@@ -32,7 +32,8 @@ def sweep(
     if None in manifests:
         return 0  # what an unreadable manifest reaches is unknown: lose nothing
     views = [record for manifest in manifests if manifest for record in manifest.views.values()]
-    reached = {record.artifact for record in views if record.status is Status.FRESH}
+    # A stale view has an artifact where some of it was published before the whole.
+    reached = {record.artifact for record in views if record.status in (Status.FRESH, Status.STALE)}
     gone = [folder for folder in (store.folder / "artifacts").glob("[!.]*") if folder.name not in reached]
     store.seals.remove(gone)
     trees = {manifest.tree for manifest in manifests if manifest}

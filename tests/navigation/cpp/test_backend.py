@@ -276,7 +276,8 @@ PARTS = {
         static int width(block one) { return WIDTH + one.size + LOAD; }
         int double_all(block one) { return width(one); }
     """,
-    "tools/one.c": "int main(void) { return 0; }\n",
+    "lib/quad.c": '#include "types.h"\n#define WIDTH 16\n#define double_all quad_all\n#include "common.c"\n',
+    "tools/one.c": "int quad_all();\nint main(void) { return quad_all(); }\n",
     "tools/two.c": "int main(void) { return 0; }\n",
 }
 
@@ -298,10 +299,14 @@ def found_at(project: tuple[Path, Facts], question: str, path: str, line: int, n
 
 
 def test_a_source_that_another_includes_is_read_as_its_includer_reads_it(parts: tuple[Path, Facts]) -> None:
-    assert found_at(parts, "definition", "lib/common.c", 1, "WIDTH") == {"lib/double.c:2"}
+    assert found_at(parts, "definition", "lib/common.c", 1, "WIDTH") == {"lib/double.c:2", "lib/quad.c:2"}
     assert found_at(parts, "definition", "lib/common.c", 1, "size") == {"lib/types.h:1"}
     assert found_at(parts, "definition", "lib/common.c", 1, "block") == {"lib/types.h:1"}
     assert found_at(parts, "references", "lib/types.h", 1, "size") == {"lib/types.h:1", "lib/common.c:1"}
+
+
+def test_what_a_part_makes_of_each_includers_macros_is_defined(parts: tuple[Path, Facts]) -> None:
+    assert found_at(parts, "definition", "tools/one.c", 2, "quad_all") == {"lib/quad.c:3"}
 
 
 def test_names_of_an_x_macro_header_are_those_of_its_includer(parts: tuple[Path, Facts]) -> None:
@@ -325,7 +330,7 @@ def test_a_typedef_and_the_struct_of_its_name_are_two(parts: tuple[Path, Facts])
 
 
 def test_each_program_has_its_own_main(parts: tuple[Path, Facts]) -> None:
-    assert found_at(parts, "definition", "tools/one.c", 1, "main") == {"tools/one.c:1"}
+    assert found_at(parts, "definition", "tools/one.c", 2, "main") == {"tools/one.c:2"}
     assert found_at(parts, "definition", "tools/two.c", 1, "main") == {"tools/two.c:1"}
 
 

@@ -15,6 +15,7 @@ from tests.gitrepo import GitRepo
 from codenib.core.updates import FOLLOWED, REBUILT, UNCHANGED, GroupUpdate
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
+from codenib.navigation.cpp.backend import CppBackend
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 
@@ -332,3 +333,22 @@ def test_a_header_that_only_shifts_leaves_the_answers_of_who_includes_it(
     done = updated(workspace)
     assert (done.how, [each.path for each in done.rederived]) == (FOLLOWED, ["src/sum.h"])
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+
+
+def test_an_edited_header_is_told_before_the_files_that_include_it(tmp_path: Path) -> None:
+    repo = started(tmp_path / "project")
+    files = sorted(path for path in PROJECT if path.endswith((".c", ".h", ".cpp")))
+    engine = CppBackend(Toolbox(tools_folder())).engine(repo.path, trusted=False)
+    engine.sync(files, files)
+    engine.differing(files, anew=True)
+    assert engine.early() == ({}, frozenset())
+    put(repo, "include/shape.h", PROJECT["include/shape.h"][2])
+    engine.sync(files, ["include/shape.h"])
+    lines, behind = engine.early()
+    assert lines.keys() == {"include/shape.h"}
+    assert "twice" in [node[0] for node in json.loads(lines["include/shape.h"])["nodes"]]
+    assert behind == {"src/area.cpp", "src/main.cpp"}
+    after, _ = engine.differing(files, anew=True)
+    engine.close()
+    rebuilt = CppBackend(Toolbox(tools_folder())).produce(repo.path, files, lambda *_: None, trusted=False)
+    assert sorted(after.values()) == sorted(rebuilt)

@@ -26,8 +26,9 @@ from codenib.navigation.cpp.clangd.workers import ClangdWorkers
 from codenib.navigation.cpp.database import CompilationDatabase
 from codenib.navigation.cpp.facts import FactAssembly, FileSummary, summary_of
 from codenib.navigation.cpp.includes import Includes
-from codenib.navigation.cpp.index_diff import IndexDiff, differing_files, identities_of
-from codenib.navigation.cpp.reuse import AnswerReuse, HeaderEdits, keywords
+from codenib.navigation.cpp.maintenance.early import EditedFiles
+from codenib.navigation.cpp.maintenance.index_diff import IndexDiff, differing_files, identities_of
+from codenib.navigation.cpp.maintenance.reuse import AnswerReuse, HeaderEdits, keywords
 from codenib.navigation.engines.run import empty_line
 from codenib.navigation.tools.locate import ExternalTool
 
@@ -35,8 +36,8 @@ from codenib.navigation.tools.locate import ExternalTool
 Note = Callable[[int, int], None]
 #: Raises where the database does not fit the checkout.
 Check = Callable[[CompilationDatabase, Sequence[str], SymbolTable], None]
-# Of all names asked at; above it a rebuild costs no more.
-_MOST = 0.6
+# Of all names asked at, those in files that an edit may reach: from here on the edited files come first.
+_MANY = 0.1
 
 
 @dataclass
@@ -115,6 +116,37 @@ class CppEngine:
         differing = {path: lines[path] for path in paths if path in lines}
         return differing, frozenset(path for path in paths if path not in lines)
 
+    def early(self) -> tuple[dict[str, bytes], frozenset[str]]:
+        """The lines of the edited files where the edit reaches many others, and which these are."""
+        state = self._state
+        changed = self._changed(state) if state is not None else []
+        if state is None or not changed or set(self._files) != state.texts.keys():
+            return {}, frozenset()
+        behind = self._behind(state, changed)
+        sizes = {path: each.size for path, each in state.summaries.items()}
+        if sum(sizes[path] for path in behind) < _MANY * sum(sizes.values()):
+            return {}, frozenset()
+        state.database.follow(changed, came_or_went=False)
+        edited = EditedFiles(self._root, self._files, changed, state.database.commands)
+        found = edited.ask(state.workers, state.index, state.includes.after(changed), state.summaries)
+        if found is None or not state.limits.left_out.keys().isdisjoint(changed):
+            return {}, frozenset()
+        lines = {
+            path: msgspec.json.encode(found.assembly.facts(answers, self._scope(state, path)))
+            for path, answers in found.answers.items()
+        }
+        return lines, frozenset(behind)
+
+    def _behind(self, state: _State, changed: Sequence[str]) -> set[str]:
+        """The files that may include an edited one, and those that name something there."""
+        edited = set(changed)
+        naming = {
+            path
+            for path, targets in state.targets.items()
+            if any(not isinstance(target, str) and target[0] in edited for target in targets)
+        }
+        return (state.includes.dependents(changed) & set(self._files) | naming) - edited
+
     def close(self) -> None:
         """Let go of everything."""
         self.alive = False
@@ -182,7 +214,6 @@ class CppEngine:
         if left_out := touched & state.limits.left_out.keys():
             raise CannotMaintain(f"{min(left_out)} was left out, and may be read now")
         edits, hopeful = self._edits(state, touched & there, changed, came_or_went)
-        self._limit(state, (touched & there) - hopeful)
         old = state.assembly
         before = [origin.shard for origin in state.index.origins.values()]
         self._index_again(state, touched, changed)
@@ -198,7 +229,6 @@ class CppEngine:
         apart = [path for path in self._files if path not in touched]
         again = (touched & there) - carried.keys() | differing_files(old.table, table, apart)
         again.update(path for path in apart if diff.concerns(state.summaries[path]))
-        self._limit(state, again)
         self._ask_again(state, sorted(again), table, diff, carried)
         now = {path: self._deflated(path) for path in changed if path in there}
         state.texts = {path: now[path] if path in now else state.texts[path] for path in self._files}
@@ -341,12 +371,13 @@ class CppEngine:
         if path in state.limits.left_out:
             state.targets[path], state.nodes[path] = frozenset(), {}
             return empty_line(path)
-        inferred = state.database.prepared.is_inferred(path)
-        scope = FileScope.INFERRED if inferred else FileScope.PROJECT
-        facts = state.assembly.facts(state.answers[path], scope)
+        facts = state.assembly.facts(state.answers[path], self._scope(state, path))
         state.targets[path] = frozenset(map(_target, facts.targets))
         state.nodes[path] = identities_of(facts.nodes)
         return msgspec.json.encode(facts)
+
+    def _scope(self, state: _State, path: str) -> FileScope:
+        return FileScope.INFERRED if state.database.prepared.is_inferred(path) else FileScope.PROJECT
 
     def _table(self, index: BackgroundIndex) -> SymbolTable:
         table = SymbolTable(self._root, self._files)
@@ -365,12 +396,6 @@ class CppEngine:
         before = state.includes.dependents(changed)
         state.includes.read(changed)
         return before | state.includes.dependents(changed)
-
-    def _limit(self, state: _State, again: set[str]) -> None:
-        sizes = {path: each.size for path, each in state.summaries.items()}
-        cost = sum(sizes.get(path, 0) for path in again)
-        if cost > _MOST * sum(sizes.values()) and len(again) > 1:
-            raise CannotMaintain(f"{len(again)} of {len(self._files)} files may answer differently")
 
     def _deflated(self, path: str) -> bytes:
         try:

@@ -16,7 +16,14 @@ _DIRECTIVE = re.compile(
     re.MULTILINE,
 )
 _ASKED_FOR = re.compile(rb"__has_(?:include|include_next|embed)\b\s*\(\s*[<\"]([^>\"\n]*)")
-_GUARD = re.compile(rb"^[ \t]*#[ \t]*pragma[ \t]+once\b|^\s*#[ \t]*(?:ifndef|if[ \t]+!)", re.MULTILINE)
+_GUARD = re.compile(
+    rb"""\s*(?:\#[ \t]*pragma[ \t]+once\b
+    | \#[ \t]*(?:ifndef[ \t]+|if[ \t]*![ \t]*defined[ \t]*\(?[ \t]*)(?P<name>\w+)[^\n]*
+      \s+\#[ \t]*define[ \t]+(?P=name)\b)""",
+    re.VERBOSE,
+)
+_DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
+_WORD = re.compile(rb"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _ANY = ""  # the name of what a macro stands for
 
@@ -47,6 +54,14 @@ class Includes:
             if path.startswith(here)
         }
         self._direct, self._closed = {}, {}
+
+    def after(self, changed: Iterable[str]) -> Includes:
+        """A copy that has read these files again."""
+        other = Includes(self._root)
+        other._named, other._known = dict(self._named), dict(self._known)
+        other._guarded = set(self._guarded)
+        other.read(changed)
+        return other
 
     def read(self, paths: Iterable[str]) -> None:
         """Read these files, or that they are gone."""
@@ -108,8 +123,17 @@ def is_guarded(data: bytes) -> bool:
     >>> is_guarded(b"/* list */\\n#ifndef A_H\\n#define A_H"), is_guarded(b"OP(LOAD)")
     (True, False)
     """
-    match = _GUARD.search(plain := _COMMENT.sub(b"", data))
-    return match is not None and not plain[: match.start()].strip()
+    return _GUARD.match(_COMMENT.sub(b"", data)) is not None
+
+
+def lends_macros(source: bytes, included: bytes) -> bool:
+    """Whether a text that a source includes may mean something else by what the source defines.
+
+    >>> lends_macros(b"#define OP(x) x,", b"OP(LOAD)"), lends_macros(b"#define Z", b"int one;")
+    (True, False)
+    """
+    names = set(_DEFINED.findall(source))
+    return bool(names) and not is_guarded(included) and not names.isdisjoint(_WORD.findall(included))
 
 
 def spelled(data: bytes) -> Iterable[str]:

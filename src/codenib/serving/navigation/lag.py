@@ -73,9 +73,13 @@ class LaggingGraph:
 
     @cached_property
     def behind(self) -> tuple[str, ...]:
-        """The files that changed, came or went since; prose has no facts."""
+        """The files that changed, came or went since, and those that the graph itself is behind.
+
+        Prose has no facts.
+        """
         old, new = self.before.files.items(), self.now.files.items()
-        return tuple(sorted({path for path, _ in old ^ new if not marks_of(path) & Mark.PROSE}))
+        differing = {path for path, _ in old ^ new if not marks_of(path) & Mark.PROSE}
+        return tuple(sorted(differing.union(self.before.graph.about.behind)))
 
     @property
     def note(self) -> str:

@@ -233,8 +233,22 @@ class SnapshotPool:
         if manifest is None:
             return None
         with suppress(StateError):  # failed, or swept meanwhile
+            known = manifest.views.get(kind)
+            if known is not None and known.status is Status.STALE and known.artifact:
+                return self._open_early(manifest, known)
             return self._open(manifest, kind, stale=False)
         return None
+
+    def _open_early(self, manifest: RepoManifest, record: ViewRecord) -> PinnedSnapshot:
+        """A snapshot with a view of which some was published before the whole; for who asks for the last
+        alone, and says what that lacks."""
+        from codenib.serving.snapshots.pinned import PinnedSnapshot
+
+        views = {**manifest.views, record.kind: replace(record, status=Status.FRESH)}
+        early = replace(manifest, views=views)
+        pinned = PinnedSnapshot(self._store, early, self._compiler.source, stale=False)
+        pinned.pin(record.kind)
+        return pinned
 
     def _ready(self, pinned: PinnedSnapshot, kind: ViewKind) -> PinnedSnapshot | None:
         """The snapshot with `kind` open, also where that was published since; None when it is not fresh."""

@@ -6,7 +6,7 @@ syntactic group's name, so that nothing answers as if it were resolved; the reas
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from codenib.core.protocols import (
     DifferenceEngine,
     FactBackend,
     Progress,
+    PublishEarly,
     Records,
     ResidentBackend,
 )
@@ -45,7 +46,7 @@ from codenib.views.graph.facts.groups import (
 )
 from codenib.views.graph.inverse import law_breaches
 from codenib.views.graph.maintenance.group_edit import EngineWorkspace, RepairLevel
-from codenib.views.graph.maintenance.patcher import GraphPatcher, touched_paths
+from codenib.views.graph.maintenance.patcher import EarlyGroups, GraphPatcher, touched_paths
 from codenib.views.graph.maintenance.replay import replayed
 from codenib.views.graph.maintenance.stale_syntax import StaleSyntax
 from codenib.views.graph.maintenance.update import write_update
@@ -89,6 +90,8 @@ class GraphViewBuilder:
         self._recall_stale = recall_stale
         self._workspace: EngineWorkspace | None = None  # while a build or an update runs
         self.repair_level: RepairLevel = "symbol"  # "file" replaces whole files, to compare the two
+        #: Publishes what a function writes into the folder that it is given, before the whole view is there.
+        self.publish_early: PublishEarly | None = None
 
     @property
     def kind(self) -> ViewKind:
@@ -130,7 +133,8 @@ class GraphViewBuilder:
         else:
             with self._open_edit(delta, known) as workspace:
                 self._workspace, stale = workspace, workspace.stale
-                patcher = GraphPatcher(self._backends, workspace, self._produce, self.repair_level)
+                early = self._early(encoded) if self.publish_early is not None else None
+                patcher = GraphPatcher(self._backends, workspace, self._produce, self.repair_level, early)
                 groups = patcher.patch(groups, delta if workspace.delta is None else workspace.delta, update)
             self._workspace = None
             update.stale = sorted(stale)
@@ -138,6 +142,15 @@ class GraphViewBuilder:
         write_update(update, out)
         self._cache.put(delta.target, groups, encoded)
         return facts
+
+    def _early(self, encoded: Mapping[FileFacts, bytes]) -> EarlyGroups:
+        known = dict(encoded)
+
+        def publish(groups: Sequence[GroupFacts], behind: Collection[str]) -> None:
+            if self.publish_early is not None:
+                self.publish_early(lambda out: write_graph(groups, out, known, behind=behind))
+
+        return publish
 
     def differences(self, left: Path, right: Path) -> Iterator[str]:
         """Facts per file, who made them, and how both answer sampled requests."""

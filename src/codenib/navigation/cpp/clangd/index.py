@@ -1,8 +1,9 @@
 """An edit in, clangd's index of the checkout after it out: the shards that indexing everything would write.
 
 Files are indexed in the order of their paths. A header's shard is written by the first file that includes it
-or, if that file has errors, by the last that includes it without errors. After an edit the files that it may
-reach are indexed alone, each with shards of all that it includes. The same rule then says which of these
+or, if that file has errors, by the last that includes it without errors. A source is indexed alone where its
+own macros give such a file another meaning. After an edit the files that it may reach are
+indexed alone, each with shards of all that it includes. The same rule then says which of these
 shards, or the one that was there, is the header's now.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +20,7 @@ from codenib.core.errors import CannotMaintain
 from codenib.navigation.cpp.clangd.shards import Shard, read_head, read_shard
 from codenib.navigation.cpp.clangd.workers import ClangdWorkers, read_all
 from codenib.navigation.cpp.compile_commands import CompileCommand
-from codenib.navigation.cpp.includes import reachable
+from codenib.navigation.cpp.includes import lends_macros, reachable
 
 # Files that did not change but may be the next to make a header's shard.
 _MOST_HEIRS = 12
@@ -54,6 +56,7 @@ class BackgroundIndex:
             name: ShardOrigin(*makers[name], shard) for name, shard in read_all(workers.shards).items()
         }
         self._stamps = {path: _stamp(path) for path in self.paths()}
+        self._index_lenders()
 
     def paths(self) -> Iterable[str]:
         """The files that it is of."""
@@ -122,8 +125,39 @@ class BackgroundIndex:
         for name, (first, maker) in makers.items():
             shard = before[name].shard if name in same else read_shard(folder / name)
             self.origins[name] = ShardOrigin(first, maker, shard)
+        self._index_lenders()
+        same = {name for name in same if self.origins[name].shard is before[name].shard}
         self._stamps = {path: _stamp(path) for path in self.paths()}
         return (before.keys() | makers.keys()) - same
+
+    def _index_lenders(self) -> None:
+        """Index sources alone that include a part of others with macros of their own.
+
+        In order, such a part is indexed for its first includer; what it makes of a later one's macros would
+        be in no shard.
+        """
+        makers = {origin.shard.path: origin.maker for origin in self.origins.values()}
+        lenders = [
+            origin.maker
+            for origin in self.origins.values()
+            if origin.maker == origin.shard.path
+            and any(
+                makers.get(path, origin.maker) != origin.maker and self._lends(origin.maker, path)
+                for path in origin.shard.includes
+            )
+        ]
+        with suppress(CannotMaintain):  # one takes too long alone: what was indexed in order stays
+            for file, run in self._run(lenders).items() if lenders else ():
+                for name, shard in run.items():
+                    if shard.path == file:
+                        self._put(name, file, file, shard.file)
+        self._workers.forget_alone()
+
+    def _lends(self, file: str, path: str) -> bool:
+        here = f"{self._workers.root}/"
+        if not (file.startswith(here) and path.startswith(here)):
+            return False
+        return lends_macros(Path(file).read_bytes(), Path(path).read_bytes())
 
     def _run(self, files: Iterable[str]) -> dict[str, dict[str, _ShardFile]]:
         commands = [self._commands[file] for file in sorted(files, key=self._order.__getitem__)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import shutil
 import threading
@@ -16,7 +17,7 @@ from codenib.navigation.cpp.clangd.limits import FileLimits, describe
 from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
-from codenib.navigation.cpp.compile_commands import CompileCommand, write_commands
+from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, write_commands
 from codenib.navigation.cpp.macros import free_words_of
 from codenib.navigation.cpp.tokens import Token
 from codenib.navigation.engines.watchdog import Watchdog
@@ -61,16 +62,29 @@ class ClangdWorkers:
     ) -> None:
         self._limits = limits
         self._tool = tool
-        self._root = root
+        self.root = root
         self._work = work
         self._done = done
         self._policy = None if trusted else policy_of("cpp", root, tool.command, write=(work,))
         self._lock = threading.Lock()
         self._started = 0
         self._macro_words: tuple[SymbolTable, Set[str]] | None = None
+        self._database = work
         self.shards = work / _SHARDS
         #: How many questions were asked.
         self.requests = 0
+
+    def beside(self, name: str) -> ClangdWorkers:
+        """Workers over the same checkout with an index of their own, at first equal to this one."""
+        other = copy.copy(self)
+        other._database = self._work / name
+        other.shards = other._database / _SHARDS
+        shutil.rmtree(other._database, ignore_errors=True)
+        other.shards.mkdir(parents=True)
+        shutil.copyfile(self._database / DATABASE, other._database / DATABASE)
+        for shard, _ in _stamps(self.shards):  # clangd replaces shards, and never writes into one
+            os.link(self.shards / shard, other.shards / shard)
+        return other
 
     def index(self, commands: Sequence[CompileCommand]) -> dict[str, tuple[str, str]]:
         """Index every file in order; for each shard the files whose indexing wrote it first and last.
@@ -82,7 +96,7 @@ class ClangdWorkers:
         indexed: list[CompileCommand] = []
         left = list(commands)
         while left:
-            with self._session(self._work) as session:
+            with self._session(self._database) as session:
                 if indexed:  # it has to know what there is already, or it would write headers again
                     session.wake()
                 while left and self._index_next(session, left[0]):
@@ -95,9 +109,9 @@ class ClangdWorkers:
                     self._step()
             if left:
                 del left[0]
-                write_commands(indexed, self._work)
+                write_commands(indexed, self._database)
         if len(indexed) < len(commands):
-            write_commands(indexed, self._work)
+            write_commands(indexed, self._database)
         return makers
 
     def _index_next(self, session: ClangdSession, command: CompileCommand) -> bool:
@@ -120,7 +134,7 @@ class ClangdWorkers:
         return self._path(file) in self._limits.left_out
 
     def _path(self, file: str) -> str:
-        return file.removeprefix(f"{self._root}/")
+        return file.removeprefix(f"{self.root}/")
 
     def index_alone(self, commands: Sequence[CompileCommand]) -> dict[str, dict[str, Path]]:
         """For each command the shards of all that its file includes, as if nothing else were compiled."""
@@ -149,7 +163,7 @@ class ClangdWorkers:
         self, files: Sequence[str], commands: Sequence[CompileCommand], table: SymbolTable
     ) -> list[FileAnswers]:
         """The answers of every file, in the order of `files`."""
-        batches = _batches(files, {command.file for command in commands}, self._root, table)
+        batches = _batches(files, {command.file for command in commands}, self.root, table)
         with ThreadPoolExecutor(_WORKERS) as pool:
             parts = list(pool.map(lambda batch: self._ask_batch(batch, table), batches))
         answers = {answer.path: answer for part in parts for answer in part}
@@ -184,17 +198,17 @@ class ClangdWorkers:
     @contextmanager
     def _asking(self, table: SymbolTable) -> Iterator[tuple[Asker, Watchdog]]:
         """A clangd that has read the index."""
-        with self._session(self._work, _ONE_AT_A_TIME) as session:
+        with self._session(self._database, _ONE_AT_A_TIME) as session:
             session.wake()
             words = self._words_of_macros(table)
-            yield Asker(session, self._root, table.references, words), session.watchdog
+            yield Asker(session, self.root, table.references, words), session.watchdog
             with self._lock:
                 self.requests += session.requests
 
     def _words_of_macros(self, table: SymbolTable) -> Set[str]:
         with self._lock:
             if self._macro_words is None or self._macro_words[0] is not table:
-                self._macro_words = (table, free_words_of(self._root, table.files))
+                self._macro_words = (table, free_words_of(self.root, table.files))
             return self._macro_words[1]
 
     def ask_at(self, tokens: Mapping[str, Sequence[Token]], table: SymbolTable) -> dict[str, list[Answer]]:
@@ -217,7 +231,7 @@ class ClangdWorkers:
 
     def _session(self, database: Path, *more: str) -> ClangdSession:
         command = (*self._tool.command, *_OPTIONS, f"--compile-commands-dir={database}", *more)
-        return ClangdSession(command, self._root, self._policy)
+        return ClangdSession(command, self.root, self._policy)
 
     def _step(self) -> None:
         with self._lock:

@@ -6,7 +6,7 @@ that is assembled from these facts.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class GraphFile(msgspec.Struct):
     counts: dict[str, int]
     #: Files that do not parse, with the digest of the text that their facts are of.
     stale: dict[str, str] = msgspec.field(default_factory=dict, name="held")
+    #: Files whose facts are of before an edit of others, which the graph already has.
+    behind: list[str] = []
 
 
 def read_graph_file(folder: Path) -> GraphFile:
@@ -53,6 +55,7 @@ def write_graph(
     out: Path,
     encoded: dict[FileFacts, bytes] | None = None,
     stale: Mapping[str, StaleSyntax] | None = None,
+    behind: Collection[str] = (),
 ) -> ViewFacts:
     """Write facts and assembled graph into `out`; `encoded` has bytes of facts, and gets those that it lacks.
 
@@ -70,7 +73,8 @@ def write_graph(
     )
     origins = [group.origin for group in groups if group.origin.files or group.origin.error]
     digests = {path: stale[path].digest for path in sorted(stale)}
-    (out / "graph.json").write_bytes(msgspec.json.encode(GraphFile(FORMAT, origins, counts, digests)))
+    about = GraphFile(FORMAT, origins, counts, digests, sorted(behind))
+    (out / "graph.json").write_bytes(msgspec.json.encode(about))
     capabilities = []
     for each in origins:
         capabilities += [f"definitions:{each.group}", f"references:{each.group}"] if each.resolved else []

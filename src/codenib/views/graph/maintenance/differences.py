@@ -2,23 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
+from contextlib import suppress
+
 from codenib.core.errors import CannotMaintain
-from codenib.core.protocols import DifferenceEngine
+from codenib.core.protocols import DifferenceEngine, EarlyEngine
 from codenib.core.updates import GroupUpdate, Rederived
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.maintenance.group_edit import EngineWorkspace, GroupEdit, bind_lines
 
+#: Takes the facts of all files of a group, and which of them are still of before the edit.
+Early = Callable[[Sequence[FileFacts], Collection[str]], None]
+
 
 def follow_differences(
-    engine: DifferenceEngine, edit: GroupEdit, workspace: EngineWorkspace, report: GroupUpdate
+    engine: DifferenceEngine,
+    edit: GroupEdit,
+    workspace: EngineWorkspace,
+    report: GroupUpdate,
+    early: Early | None = None,
 ) -> list[FileFacts]:
-    """The facts of all files after the edit; those that the engine finds equal stay as they were."""
+    """The facts of all files after the edit; those that the engine finds equal stay as they were.
+
+    `early` gets what an engine can tell before that: the facts of the edited files beside the others' old.
+    """
     if any(facts.has_anchors for facts in edit.facts.values()):
         raise CannotMaintain("some facts have places that only their users know")
     asked = engine.requests
     settled = engine.settled
     workspace.check_out(workspace.after)
+    if early is not None and isinstance(engine, EarlyEngine):
+        with suppress(CannotMaintain):
+            some, behind = engine.early()
+            if some:
+                others, now = bind_lines(edit, workspace, some)
+                both = [*others.values(), *map(canonical, now)]
+                early(sorted(both, key=lambda facts: facts.path), behind)
     lines, _ = engine.differing(edit.paths_after, anew=not settled)
     unchanged, bound = bind_lines(edit, workspace, lines)
     new = {**unchanged, **{facts.path: canonical(facts) for facts in bound}}

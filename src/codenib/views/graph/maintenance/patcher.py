@@ -8,7 +8,8 @@ the other groups stay as they are.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import replace
 
 from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.core.protocols import AnnotatedSource, DifferenceEngine, FactBackend, ResidentBackend
@@ -33,12 +34,15 @@ from codenib.views.graph.facts.groups import (
     produce_group,
 )
 from codenib.views.graph.maintenance.classify import symbol_changes
-from codenib.views.graph.maintenance.differences import follow_differences
+from codenib.views.graph.maintenance.differences import Early, follow_differences
 from codenib.views.graph.maintenance.group_edit import ChangedFiles, EngineWorkspace, GroupEdit, RepairLevel
 from codenib.views.graph.maintenance.stale_syntax import breaks_syntax
 from codenib.views.graph.maintenance.surfaces import SurfaceFollower
 from codenib.views.graph.maintenance.text_edit import TextEdit
 from codenib.views.graph.profile import SYNTACTIC, GraphBackends, identify
+
+#: Takes the groups of a graph, and the files whose facts are still of before the edit.
+EarlyGroups = Callable[[Sequence[GroupFacts], Collection[str]], None]
 
 
 class GraphPatcher:
@@ -50,18 +54,22 @@ class GraphPatcher:
         workspace: EngineWorkspace,
         produce: Produce,
         level: RepairLevel = "symbol",
+        early: EarlyGroups | None = None,
     ) -> None:
-        """`workspace` has the files before the edit on disk."""
+        """`workspace` has the files before the edit on disk; `early` gets a graph that is not whole yet."""
+        self._early = early
         self._backends = backends
         self._workspace = workspace
         self._produce = produce
         self._level = level
         #: The changed files before and after the edit.
         self._contents: dict[str, tuple[bytes | None, bytes | None]] = {}
+        self._before: Sequence[GroupFacts] = ()
 
     def patch(self, before: Sequence[GroupFacts], delta: Delta, update: GraphUpdate) -> list[GroupFacts]:
         """The groups after the edit, in the order of a build; `update` is told what was done."""
         base = {each.origin.group: each for each in before}
+        self._before = before
         workspace = self._workspace
         after: list[GroupFacts] = []
         left = set(workspace.after)
@@ -125,8 +133,21 @@ class GraphPatcher:
         )
         engine, report.start_s = workspace.engine(backend)
         if isinstance(engine, DifferenceEngine):
-            return follow_differences(engine, edit, workspace, report)
+            return follow_differences(engine, edit, workspace, report, self._early_of(base, changed))
         return SurfaceFollower(engine, edit, workspace).follow(report)
+
+    def _early_of(self, base: GroupFacts, changed: ChangedFiles) -> Early | None:
+        """What takes a group's first facts, where all other groups are as before the edit."""
+        early, before = self._early, self._before
+        others = [path for path in self._contents if affects_facts(path) and path not in changed.changed]
+        if early is None or others or self._workspace.stale:
+            return None
+
+        def take(facts: Sequence[FileFacts], behind: Collection[str]) -> None:
+            now = replace(base, facts=tuple(facts))
+            early([now if each is base else each for each in before], behind)
+
+        return take
 
     def _why_rebuilt(
         self, base: GroupFacts | None, backend: FactBackend | None, changed: ChangedFiles

@@ -7,8 +7,8 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from codenib.navigation.cpp.edits import Macros, edit_of
 from codenib.navigation.cpp.includes import Includes
+from codenib.navigation.cpp.maintenance.edits import Macros, edit_of
 from codenib.navigation.cpp.tokens import lex
 
 _LINES = st.lists(

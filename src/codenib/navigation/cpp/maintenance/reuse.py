@@ -15,8 +15,8 @@ from pathlib import Path
 from codenib.navigation.cpp.clangd.answers import Definitions, FileAnswers, NamedSymbol, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import ClangdPlace, Shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
-from codenib.navigation.cpp.edits import FileEdit, Macros, edit_of, words
-from codenib.navigation.cpp.index_diff import IndexDiff
+from codenib.navigation.cpp.maintenance.edits import FileEdit, Macros, edit_of, words
+from codenib.navigation.cpp.maintenance.index_diff import IndexDiff
 from codenib.navigation.cpp.tokens import TokenKind
 
 Texts = Mapping[str, str]
