@@ -21,8 +21,7 @@ _LANGUAGE = (("metadata", "language_info", "name"), ("metadata", "kernelspec", "
 _ESCAPE = re.compile(r'(?:\\")+|(?:\\\\)+|\\u[0-9a-fA-F]{4}|\\.')
 _CHARACTER = re.compile(r"\\u[0-9a-fA-F]{4}|\\.|.", re.S)
 _OTHER_LANGUAGE = re.compile(r"\s*%%(?!time\b|timeit\b|capture\b|prun\b)")
-_TIMED = re.compile(r"(\s*)%(?:timeit|time|prun)\b((?:\s+-\w+(?:\s*\d+)?)*)(?=\s)")
-_ASSIGNED = re.compile(r"(\s*[\w.,\s]+=\s*)[!%].*")
+_TIMED = re.compile(r"(\s*)%(?:timeit|time|prun)\b((?:\s+-\w+(?:\s+\d+)?)*)(?=\s)")
 _COMMAND = re.compile(r"\s*[%!?].*|\s*[\w.]+\?\??\s*")
 _NOTHING = re.compile(r"\s*(?:#.*)?")
 
@@ -164,6 +163,7 @@ def _without_command(line: str) -> str:
     if timed := _TIMED.match(line):
         indent = len(timed[1])
         return line[:indent] + "0;" + " " * (timed.end() - indent - 2) + line[timed.end() :]
-    if assigned := _ASSIGNED.fullmatch(line):
-        return assigned[1] + "0"
+    target, equals, value = line.partition("=")
+    if equals and value.lstrip()[:1] in ("!", "%"):
+        return f"{target}={value[: len(value) - len(value.lstrip())]}0"
     return "" if _COMMAND.fullmatch(line) else line
