@@ -22,6 +22,7 @@ from codenib.snapshot import git
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.listing import is_plain
 from codenib.snapshot.repository import Repository
+from codenib.system.files import open_flags
 from codenib.units.notebook_code import NOTEBOOK_SUFFIX, as_python, engine_name
 
 _NEVER_LINKED = frozenset({".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"})
@@ -123,7 +124,7 @@ def _write(place: Path, data: bytes) -> None:
     """Write a file of our own: what is linked there stays as it is."""
     if place.is_symlink():
         place.unlink()
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    flags = open_flags("O_WRONLY", "O_CREAT", "O_TRUNC", "O_NOFOLLOW", "O_CLOEXEC")
     with os.fdopen(os.open(place, flags, 0o600), "wb") as file:
         file.write(data)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import platform
-import resource
 import subprocess
 import sys
 from functools import cache
@@ -12,6 +11,7 @@ from importlib import metadata
 from pathlib import Path
 
 from codenib import __version__
+from codenib.system.processes import processor_seconds
 
 _LIBRARIES = ("numpy", "faiss-cpu", "msgspec", "tree-sitter", "regex", "matplotlib", "onnxruntime")
 
@@ -34,13 +34,13 @@ def environment() -> dict[str, object]:
 
 def cpu_s() -> float:
     """Processor seconds that this process and its finished children have used."""
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(each.ru_utime + each.ru_stime for each in used)
+    return processor_seconds()
 
 
 def load() -> str:
     """How busy the machine is, for a reader of times."""
-    return f"{os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+    said = f"{os.getloadavg()[0]:.1f}" if hasattr(os, "getloadavg") else "unknown"
+    return f"{said} on {os.cpu_count()} cores"
 
 
 def _source_commit() -> str:
@@ -64,7 +64,7 @@ def _processor() -> str:
 def _memory_gb() -> int | None:
     try:
         return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30)
-    except (ValueError, OSError):
+    except (AttributeError, ValueError, OSError):
         return None
 
 

@@ -14,6 +14,7 @@ from typing import ParamSpec, TypeVar
 import msgspec
 
 from codenib.core.errors import UNDECODABLE, fault_of
+from codenib.system.files import sync_folder
 
 ParamsT = ParamSpec("ParamsT")
 ValueT = TypeVar("ValueT")
@@ -99,15 +100,6 @@ def sync_tree(folder: Path) -> None:
         with part.open("rb") as stream:
             os.fsync(stream.fileno())
     sync_folder(folder)
-
-
-def sync_folder(folder: Path) -> None:
-    """Make the names in `folder` durable."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def disk_usage(folder: Path) -> int:

@@ -9,6 +9,7 @@ from functools import cache
 from pathlib import Path
 
 from codenib.config.resolve import user_choice
+from codenib.system.files import keep_private
 
 #: Bumped when what is on disk cannot be read by this code; older state is left alone beside it.
 LAYOUT = "v1"
@@ -26,9 +27,7 @@ def _keep_private(place: Path) -> None:
     """Make the folder, or take it back from others: contents of repositories and locks are below it."""
     with suppress(OSError):  # whoever needs the folder says why there is none
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        state = place.stat()
-        if state.st_mode & 0o077 and state.st_uid == os.geteuid():
-            place.chmod(0o700)
+        keep_private(place)
 
 
 def tools_folder() -> Path:

@@ -26,7 +26,6 @@ from codenib.manifest.embeddings import EmbeddingCache
 from codenib.manifest.files import (
     EarlierForm,
     replace_file,
-    sync_folder,
     sync_tree,
     with_checksum,
     without_checksum,
@@ -34,6 +33,7 @@ from codenib.manifest.files import (
 from codenib.manifest.home import home
 from codenib.manifest.lock import exclusive, is_taken, shared
 from codenib.manifest.seal import Seals
+from codenib.system.files import sync_folder
 
 _LOCK_S = 120.0
 #: How long a process that must have a slow view waits for another that builds it: as long as that may take.

@@ -16,6 +16,7 @@ from codenib.core.errors import UNDECODABLE
 from codenib.snapshot.blobs import MAX_BYTES, blob_digest
 from codenib.snapshot.listing import SUBMODULE, SYMLINK, Listing
 from codenib.snapshot.store import LocalBlobs
+from codenib.system.files import READ_SAFELY, REFUSES_LINKS
 
 HUGE = "huge"
 UNREADABLE = "unreadable"
@@ -27,7 +28,6 @@ _RACY_NS = 100_000_000
 _SUM = 4  # bytes of the checksum before the cache
 
 _GONE = (errno.ENOENT, errno.ENOTDIR)
-_OPEN = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 class StatRow(msgspec.Struct, frozen=True, array_like=True):
@@ -77,7 +77,9 @@ class Folder:
         if not self._is_real(name.rpartition(b"/")[0]):
             return None
         try:
-            descriptor = os.open(self._root + b"/" + name, _OPEN)
+            if not REFUSES_LINKS and stat.S_ISLNK(os.lstat(self._root + b"/" + name).st_mode):
+                return SYMLINK
+            descriptor = os.open(self._root + b"/" + name, READ_SAFELY)
         except OSError as error:
             if error.errno in _GONE:
                 return None

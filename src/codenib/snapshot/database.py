@@ -7,7 +7,6 @@ else SQLite reports (full, locked, not readable) is a `StoreFault` that names th
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import sqlite3
 import threading
@@ -18,6 +17,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from codenib.core.errors import StoreFault
+from codenib.system.files import open_flags
+from codenib.system.locks import LOCKS
 
 BUSY_S = 60.0
 _HINT = "codenib doctor"
@@ -95,7 +96,7 @@ class Database:
         """Open the file, and create it where there is none; nobody can drop it meanwhile."""
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
-            with _flocked(self.path, fcntl.LOCK_SH):
+            with _locked(self.path, shared=True):
                 self._inode = _inode(self.path)  # another one later is another process's, made anew
                 connection = _opened(str(self.path))
                 ready = self._is_ready(connection)
@@ -125,7 +126,7 @@ class Database:
     def _create(self, connection: sqlite3.Connection) -> None:
         # Changing the journal mode does not wait for a busy file, so the first comers take turns at our lock.
         try:
-            with _flocked(self.path, fcntl.LOCK_EX):
+            with _locked(self.path, shared=False):
                 connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute(self._table)
                 connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -148,7 +149,7 @@ class Database:
         """Drop the damaged file, unless another process did, and open an empty one."""
         self.was_damaged = True
         self.close()
-        with _flocked(self.path, fcntl.LOCK_EX):
+        with _locked(self.path, shared=False):
             if _inode(self.path) == self._inode:
                 for name in ("", "-wal", "-shm", "-journal"):
                     Path(f"{self.path}{name}").unlink(missing_ok=True)
@@ -205,12 +206,13 @@ def _inode(path: Path) -> int:
 
 
 @contextmanager
-def _flocked(path: Path, mode: int) -> Iterator[None]:
-    descriptor = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+def _locked(path: Path, *, shared: bool) -> Iterator[None]:
+    descriptor = os.open(f"{path}.lock", open_flags("O_RDWR", "O_CREAT", "O_CLOEXEC"), 0o600)
     try:
-        fcntl.flock(descriptor, mode)
+        LOCKS.acquire(descriptor, shared=shared, wait=True)
         yield
     finally:
+        LOCKS.release(descriptor)
         os.close(descriptor)
 
 

@@ -8,9 +8,7 @@ repository's configuration may be a stranger's (a copied folder), so no program 
 from __future__ import annotations
 
 import os
-import resource
 import subprocess
-import sys
 import tempfile
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,6 +18,7 @@ from pathlib import Path
 from typing import IO
 
 from codenib.core.errors import InputError, ProviderError
+from codenib.system.processes import limit_memory
 
 # The rest of GIT_* says where some other git command works; these say how the user set git up.
 _PASSED_ON = ("GIT_CONFIG_", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
@@ -181,7 +180,7 @@ def run_bounded(
         unless_stuck(process),
     ):
         assert process.stdin is not None and process.stdout is not None
-        _limit_memory(process.pid, memory_bytes)
+        limit_memory(process.pid, memory_bytes)
         with suppress(BrokenPipeError):
             process.stdin.write(stdin)
             process.stdin.close()
@@ -202,13 +201,6 @@ def run_bounded(
 
 class OutputTooLarge(ProviderError):
     """What was asked for does not fit into memory: trees that share their parts name more than a disk has."""
-
-
-def _limit_memory(pid: int, size_bytes: int) -> None:
-    """Let git fail rather than fill the memory, where the system can: it lists changes before it writes."""
-    if sys.platform == "linux":
-        with suppress(OSError):
-            resource.prlimit(pid, resource.RLIMIT_DATA, (size_bytes, size_bytes))
 
 
 WAITS = "a pipe or a device stands in the place of one of git's files, and git waits for it"

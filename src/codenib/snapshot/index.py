@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from collections.abc import Iterator
@@ -13,6 +12,8 @@ from codenib.core.errors import InputError, ProviderError
 from codenib.snapshot import git
 from codenib.snapshot.listing import Listing, WorktreeStatus, parse_index, parse_status
 from codenib.snapshot.repository import Repository, refuse_endless_rules
+from codenib.system.files import open_flags
+from codenib.system.locks import LOCKS
 
 _STATUS = (
     "status",
@@ -33,11 +34,12 @@ _ENTRIES = ("ls-files", "-s", "-v", "-z")
 def locked(state_dir: Path) -> Iterator[None]:
     """One taker at a time in `state_dir`; a crash frees the lock."""
     state_dir.mkdir(parents=True, exist_ok=True)
-    descriptor = os.open(state_dir / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(state_dir / "lock", open_flags("O_RDWR", "O_CREAT", "O_CLOEXEC"), 0o600)
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        LOCKS.acquire(descriptor, shared=False, wait=True)
         yield
     finally:
+        LOCKS.release(descriptor)
         os.close(descriptor)
 
 
@@ -85,7 +87,7 @@ def private_index(repo: Repository, state_dir: Path) -> Path:
     data, stat = b"", None
     source = repo.git_dir / "index"
     try:
-        with os.fdopen(os.open(source, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        with os.fdopen(os.open(source, open_flags("O_RDONLY", "O_NONBLOCK")), "rb") as file:
             stat = os.fstat(file.fileno())
             # The last bytes are a checksum over the rest: two writes in one tick of the clock still differ.
             file.seek(max(0, stat.st_size - 32))

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
 import socket
 import subprocess
 import threading
@@ -23,6 +22,7 @@ from typing import IO
 from codenib.core.errors import ProviderError
 from codenib.navigation.engines.guardian import GUARDIAN
 from codenib.navigation.engines.sandbox import PathPolicy, environment_of, sandbox
+from codenib.system.processes import end_tree
 
 _END_S = 2.0
 _TAIL_LINES = 12
@@ -199,8 +199,7 @@ def _remove(private: Path | None) -> None:
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
     """End the whole process group, before the leader is waited for: until then its number is not reused."""
-    with suppress(ProcessLookupError, PermissionError):
-        os.killpg(process.pid, signal.SIGKILL)
+    end_tree(process)
     GUARDIAN.release(process.pid)
     with suppress(subprocess.TimeoutExpired):
         process.wait(_END_S)

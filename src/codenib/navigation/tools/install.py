@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import secrets
 import shutil
@@ -17,6 +16,7 @@ from codenib.core.errors import InputError, ProviderError
 from codenib.navigation.tools.fetch import CRATES, Say, fetch
 from codenib.navigation.tools.locate import MARKER, ExternalTool, Toolbox
 from codenib.navigation.tools.recipes import Recipe, RustupComponent
+from codenib.system.locks import LOCKS
 
 _PARTIAL = ".partial-"
 
@@ -134,14 +134,15 @@ def _added(tools: Toolbox, recipe: Recipe, say: Say, start: float) -> InstallOut
 def _exclusive(root: Path, say: Say) -> Iterator[None]:
     """One installer at a time; then whatever is partial was left by one that was killed."""
     with (root / ".lock").open("wb") as stream:
-        try:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not LOCKS.acquire(stream.fileno(), shared=False, wait=False):
             say("waiting for another install to end")
-            fcntl.flock(stream, fcntl.LOCK_EX)
+            LOCKS.acquire(stream.fileno(), shared=False, wait=True)
         for left in root.glob(f"{_PARTIAL}*"):
             shutil.rmtree(left, ignore_errors=True)
-        yield
+        try:
+            yield
+        finally:
+            LOCKS.release(stream.fileno())
 
 
 @contextmanager

@@ -6,16 +6,14 @@ not wait for. It says nothing, there is one for a worktree, and it ends when the
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
-from contextlib import suppress
 from pathlib import Path
 
 from codenib.config.resolve import user_choice
 from codenib.core.errors import CodenibError
 from codenib.manifest.store import Store
+from codenib.system.processes import be_nice, end_after
 
 _AT_MOST_S = 1800  # then the kernel ends it, whatever it waits for
 _ROUNDS = 5  # files that change meanwhile are taken in, but not for ever
@@ -53,9 +51,8 @@ def start(root: Path, store: Store, worktree: str) -> bool:
 
 def main(root: str) -> int:
     """Bring up what answers of `root` did not wait for."""
-    signal.alarm(_AT_MOST_S)
-    with suppress(OSError):
-        os.nice(_NICENESS)
+    end_after(_AT_MOST_S)
+    be_nice(_NICENESS)
     from codenib.serving.workspace import Workspace
 
     try:
