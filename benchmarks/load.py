@@ -156,8 +156,10 @@ def _ask(client: Connection, chance: random.Random, repository: Repository, tall
         reply = client.call("explore", {"query": f"what does {name} return", "max_tokens": 1000})
     elif tool == "definition":
         reply = client.call("definition", {"name": name})
+    elif tool == "regex":
+        reply = client.call("grep", {"pattern": name, "k": 5})
     else:
-        reply = client.call("search", {"query": name, "regex": tool == "regex", "k": 5})
+        reply = client.call("search", {"query": name, "k": 5})
     busy = reply.status == 200 and "the server is busy" in reply.text
     if busy or reply.status in (429, 503):
         if reply.retry_after is None and not busy:

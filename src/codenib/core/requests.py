@@ -48,9 +48,11 @@ class SearchRequest:
     `cut` candidates; without, or with `none`, nothing is read. `expand` adds the graph's neighbours to a
     semantic route. Without `tests`, test code ranks lower unless the question is about tests. `explain` asks
     why each result stands where it does, which costs the orders of the single views again.
+
+    `like` is a place, `path:line`, instead of a query: then what resembles the unit there is asked for.
     """
 
-    query: str
+    query: str = ""
     k: int = 10
     route: str = "auto"
     budget: str = "balanced"
@@ -62,6 +64,7 @@ class SearchRequest:
     cut: int | None = None
     expand: bool = False
     explain: bool = False
+    like: str = ""
     snapshot: SnapshotRequest = CURRENT
 
 

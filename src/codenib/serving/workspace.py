@@ -139,16 +139,16 @@ class Workspace:
         return make_status(self._compiler)
 
     def search(
-        self, query: str, *, k: int = 10, route: str = "auto", budget: str = "balanced",
+        self, query: str = "", *, like: str = "", k: int = 10, route: str = "auto", budget: str = "balanced",
         level: requests.ResultLevel = "unit", paths: Sequence[str] = (), tests: requests.Tests | None = None,
         fusion: str = "auto", reranker: str | None = None, cut: int | None = None, expand: bool = False,
         at: str | None = None, refresh: Refresh = "auto",
     ) -> Answer:  # fmt: skip
-        """Units (or files) ranked by how well they match `query`, best first; see `SearchRequest`."""
+        """Units (or files) by how well they match `query`, or resemble the place `like`, best first."""
         return self.searcher.search(
             requests.SearchRequest(
                 query, k=k, route=route, budget=budget, level=level, paths=paths, tests=tests, fusion=fusion,
-                reranker=reranker, cut=cut, expand=expand, snapshot=SnapshotRequest(at, refresh),
+                reranker=reranker, cut=cut, expand=expand, like=like, snapshot=SnapshotRequest(at, refresh),
             )
         )  # fmt: skip
 
@@ -221,6 +221,10 @@ class Workspace:
                 where, name=name, diff=diff, since=since, depth=depth, k=k, snapshot=snapshot
             )
         )
+
+    def outline(self, path: str, *, at: str | None = None, refresh: Refresh = "auto") -> GraphAnswer:
+        """The declarations of a file; of a folder its folders, its files and what those declare outermost."""
+        return self.navigator.outline(path, SnapshotRequest(at, refresh))
 
     def history(
         self, path: str, start: int | None = None, end: int | None = None, *, k: int = 20,

@@ -14,7 +14,7 @@ from typing import Any
 import anyio
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
-from mcp_types import CallToolResult, TextContent
+from mcp_types import CallToolResult, ResourceLink, TextContent
 
 #: What the SDK's client does not hand on by itself.
 _PASSED = ("CODENIB_HOME", "CODENIB_TOOLBOX", "PATH", "HOME")
@@ -77,8 +77,8 @@ def within(
 
 
 def text_of(result: CallToolResult) -> str:
-    assert len(result.content) == 1
     assert isinstance(result.content[0], TextContent)
+    assert all(isinstance(each, ResourceLink) for each in result.content[1:])
     return result.content[0].text
 
 

@@ -156,7 +156,7 @@ def test_what_was_sent_is_only_named_until_it_changes(shop: GitRepo, workspace: 
     (block,) = [block for block in again.blocks if block.symbol == "discount"]
     assert (block.form, block.sent_before) == ("location", True)
     assert "rate = 0.1" not in again.text
-    assert "discount  (shown before)" in again.text
+    assert "discount  (lines already sent)" in again.text
     shop.write("new/cart.py", "def discount(total):\n    rate = 0.2\n    return total * rate\n")
     with Workspace(shop.path) as fresh:
         assert "rate = 0.2" in fresh.explore("discount rate", ledger=ledger).text

@@ -20,21 +20,32 @@ from mcp.shared.exceptions import MCPError
 from codenib import __version__
 from codenib.adapters.envelopes.envelope import Freshness, SnapshotId, rounded
 from codenib.adapters.logs import CLIENT_KEY, REQUEST_KEY, log_event
-from codenib.adapters.mcp.descriptions import INSTRUCTIONS, NAME, PROMPTS, RESOURCES, TITLE
+from codenib.adapters.mcp.descriptions import (
+    FILE_TEMPLATE,
+    INSTRUCTIONS,
+    NAME,
+    PROMPTS,
+    RESOURCES,
+    TITLE,
+)
+from codenib.adapters.mcp.progress import ProgressMeter
+from codenib.adapters.mcp.sent_lines import SentLines
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
 from codenib.adapters.mcp.tools.catalogue import ALL_TOOLS, DEFAULT_TOOLS
 from codenib.adapters.mcp.tools.hints import error_for_tools
 from codenib.adapters.mcp.tools.replies import (
     FACTS_KEY,
+    FILE_URI,
     STRUCTURED_KEY,
+    PlaceLink,
     Rendered,
-    ToolReply,
     failure,
     render,
 )
 from codenib.adapters.mcp.tools.tool import Call, Lane, McpTool
 from codenib.adapters.mcp.turns import Turns
+from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.errors import UNDECODABLE, CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
 from codenib.serving.snapshots.pool import ASKED
@@ -57,8 +68,9 @@ _LANES: dict[Lane, tuple[int, int]] = {"calls": (4, 256), "scans": (2, 16)}
 def build_server(
     context: ServerContext, *, all_tools: bool = False, structured: bool = False, wait_s: float = _WAIT_S
 ) -> Server[Any]:
-    """The server of one repository. It holds no state of its own, so one serves many clients."""
-    return _Handlers(context, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, wait_s).server()
+    """The server of one repository for one client: it remembers which lines that has."""
+    tools = ALL_TOOLS if all_tools else DEFAULT_TOOLS
+    return _Handlers(context, tools, structured, wait_s, SentLines()).server()
 
 
 #: A request's body and its client in; for how many seconds it had better stay away out.
@@ -68,7 +80,10 @@ Busy = Callable[[bytes, str], float]
 def build_http_server(
     context: ServerContext, *, all_tools: bool, structured: bool
 ) -> tuple[Server[Any], Busy]:
-    """The server of one repository, and what says of a request that it would wait too long."""
+    """The server of one repository, and what says of a request that it would wait too long.
+
+    It holds no state of its clients, so it serves many.
+    """
     handlers = _Handlers(context, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, _WAIT_S)
     return handlers.server(), handlers.busy_s
 
@@ -85,9 +100,15 @@ class _Called(msgspec.Struct):
 
 class _Handlers:
     def __init__(
-        self, context: ServerContext, tools: tuple[McpTool, ...], structured: bool, wait_s: float
+        self,
+        context: ServerContext,
+        tools: tuple[McpTool, ...],
+        structured: bool,
+        wait_s: float,
+        sent: SentLines | None = None,
     ) -> None:
         self._context = context
+        self._sent = sent
         self._tools = {tool.name: tool for tool in tools}
         self._structured = structured
         self._wait_s = wait_s
@@ -113,6 +134,7 @@ class _Handlers:
             on_list_tools=self.list_tools,
             on_call_tool=self.call_tool,
             on_list_resources=self.list_resources,
+            on_list_resource_templates=self.list_resource_templates,
             on_read_resource=self.read_resource,
             on_list_prompts=self.list_prompts,
             on_get_prompt=self.get_prompt,
@@ -150,6 +172,9 @@ class _Handlers:
             rendered = await self._answer(request, tool, arguments, structured)
         except CodenibError as error:
             rendered = render(failure(error), _ERROR_TOKENS, structured=structured)
+        except anyio.get_cancelled_exc_class():
+            log_event(f"{tool.name} cancelled", request=_request_name(request), repository=self._context.name)
+            raise
         outcome = "failed" if rendered.failed else "answered"
         took = round((time.perf_counter() - started) * 1000)
         log_event(
@@ -165,7 +190,7 @@ class _Handlers:
             await self._until_ready(request)
         if tool.needs is not None:
             self._context.require(tool.needs)
-        run = partial(_run, self._context, tool, arguments, structured)
+        run = partial(_run, self._context, tool, arguments, structured=structured, sent=self._sent)
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._tell, request)
@@ -200,14 +225,14 @@ class _Handlers:
             raise StateError(what, hint="ask again in a few seconds")
 
     async def _tell(self, request: Request) -> None:
-        """Report the background work until cancelled. Progress must grow, so the steps are counted."""
-        step = 0
+        """Report the background work until cancelled; what was done before this call is not reported."""
+        meter, before = ProgressMeter(), self._context.work if self._context.state == "ready" else None
         while True:
             await anyio.sleep(_TELL_S)
             work = self._context.work
-            if work.stage:
-                step += 1
-                await request.session.report_progress(float(step), message=str(work))
+            if work.stage and work != before:
+                done, total = meter.after(work.stage, work.done, work.total)
+                await request.session.report_progress(done, total, message=str(work))
 
     # -- resources and prompts
 
@@ -220,6 +245,13 @@ class _Handlers:
         ]
         return types.ListResourcesResult(resources=rows)
 
+    async def list_resource_templates(
+        self, request: Request, params: types.PaginatedRequestParams | None
+    ) -> types.ListResourceTemplatesResult:
+        uri, (name, about) = FILE_TEMPLATE
+        row = types.ResourceTemplate(uri_template=uri, name=name, description=about, mime_type="text/plain")
+        return types.ListResourceTemplatesResult(resource_templates=[row])
+
     async def read_resource(
         self, request: Request, params: types.ReadResourceRequestParams
     ) -> types.ReadResourceResult:
@@ -228,16 +260,20 @@ class _Handlers:
             "codenib://manifest": self._context.manifest,
         }
         maker = makers.get(str(params.uri))
+        if str(params.uri).startswith(FILE_URI):
+            maker = partial(_lines, self._context, str(params.uri))
         if maker is None:
-            known = ", ".join(makers)
+            known = ", ".join((*makers, FILE_TEMPLATE[0]))
             raise MCPError(types.INVALID_PARAMS, f"no resource {str(params.uri)[:200]!r}; there are {known}")
         try:
             value = await anyio.to_thread.run_sync(maker, abandon_on_cancel=True)
         except CodenibError as error:
             message, hint = error_for_tools(error)
             raise MCPError(types.INTERNAL_ERROR, f"{message}; try: {hint}" if hint else message) from error
-        text = msgspec.json.encode(value).decode("utf-8", "replace")
-        content = types.TextResourceContents(uri=str(params.uri), mime_type="application/json", text=text)
+        plain = isinstance(value, str)
+        text = value if plain else msgspec.json.encode(value).decode("utf-8", "replace")
+        kind = "text/plain" if plain else "application/json"
+        content = types.TextResourceContents(uri=str(params.uri), mime_type=kind, text=text)
         return types.ReadResourceResult(contents=[content])
 
     async def list_prompts(
@@ -283,27 +319,42 @@ def _client(request: Request) -> str:
     return str(getattr(request.request, "scope", {}).get(CLIENT_KEY, ""))
 
 
-def _run(context: ServerContext, tool: McpTool, arguments: dict[str, Any], structured: bool) -> Rendered:
-    """One tool call as it is sent, made in a thread: counting the tokens of a long reply takes long, too."""
-    return render(_reply(context, tool, arguments), int(arguments["max_tokens"]), structured=structured)
+def _run(
+    context: ServerContext,
+    tool: McpTool,
+    arguments: dict[str, Any],
+    *,
+    structured: bool,
+    sent: SentLines | None,
+) -> Rendered:
+    """One tool call as it is sent, made in a thread: counting the tokens of a long reply takes long, too.
 
-
-def _reply(context: ServerContext, tool: McpTool, arguments: dict[str, Any]) -> ToolReply:
-    """What a tool says. Whatever goes wrong is an answer: no call may end the server."""
+    Whatever goes wrong is an answer: no call may end the server.
+    """
     try:
         started = time.perf_counter()
         with context.workspace(first=tool.navigates) as workspace:
-            reply = tool.run(Call(context, workspace, arguments))
-        return replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
+            reply = tool.run(Call(context, workspace, arguments, sent))
+            reply = replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
+            check_cancelled()  # what nobody gets was not sent
+            return render(reply, int(arguments["max_tokens"]), structured=structured)
     except CodenibError as error:
-        return failure(error)
+        wrong = failure(error)
     except OSError as error:
-        return failure(fault_of(error))
+        wrong = failure(fault_of(error))
     except Exception as error:  # noqa: BLE001 - the one catch-all of the server, as main() has its own
         _log.exception("%s failed", tool.name)  # to standard error, which clients keep as the server's log
-        return failure(
+        wrong = failure(
             CodenibError(f"internal error: {type(error).__name__}: {error}", hint="codenib doctor")
         )
+    return render(wrong, int(arguments["max_tokens"]), structured=structured)
+
+
+def _lines(context: ServerContext, uri: str) -> str:
+    """The text of a place that a reply linked."""
+    path, start, end = PlaceLink.parse(uri)
+    with context.workspace() as workspace:
+        return workspace.read(path, start, end).text
 
 
 def _status(context: ServerContext) -> dict[str, Any]:
@@ -325,8 +376,17 @@ def _status(context: ServerContext) -> dict[str, Any]:
 
 def _result(rendered: Rendered, structured: bool) -> types.CallToolResult:
     facts = msgspec.to_builtins(rendered.facts)
+    links = [
+        types.ResourceLink(
+            type="resource_link",
+            uri=link.uri,
+            name=link.name,
+            annotations=types.Annotations(audience=["user"]),  # the model has the places in the text
+        )
+        for link in rendered.links
+    ]
     return types.CallToolResult(
-        content=[types.TextContent(type="text", text=rendered.text)],
+        content=[types.TextContent(type="text", text=rendered.text), *links],
         structured_content=facts if structured else None,
         is_error=rendered.failed,
         _meta=None if structured else {FACTS_KEY: facts},

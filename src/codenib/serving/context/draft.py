@@ -82,7 +82,10 @@ def location(candidate: PackCandidate, *, sent_before: bool = False) -> Renditio
     """A candidate by its name alone."""
     name = candidate.item.symbol or candidate.item.kind
     return Rendition(
-        candidate, "location", f"{name}  (shown before)" if sent_before else name, sent_before=sent_before
+        candidate,
+        "location",
+        f"{name}  (lines already sent)" if sent_before else name,
+        sent_before=sent_before,
     )
 
 

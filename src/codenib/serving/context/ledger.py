@@ -18,10 +18,13 @@ class Ledger:
     >>> ledger.add("a.py", "d1", [1, 2, 3])
     >>> ledger.has("a.py", "d1", [2, 3]), ledger.has("a.py", "d2", [2, 3])
     (True, False)
+
+    A ledger may build on `earlier` ones, which it does not change: it then holds what was sent since.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, earlier: Iterable[Ledger] = ()) -> None:
         self._lines: dict[tuple[str, str], set[int]] = {}
+        self._earlier = tuple(earlier)
 
     def add(self, path: str, digest: str, lines: Iterable[int]) -> None:
         """Remember lines of a file as sent."""
@@ -29,7 +32,9 @@ class Ledger:
 
     def has(self, path: str, digest: str, lines: Iterable[int]) -> bool:
         """Whether all these lines were sent, of the file as it is now."""
-        return self._lines.get((path, digest), set()).issuperset(lines)
+        key = path, digest
+        sent = [each._lines[key] for each in (self, *self._earlier) if key in each._lines]
+        return set().union(*sent).issuperset(lines) if sent else not list(lines)
 
     def __len__(self) -> int:
         """How many lines were sent."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from codenib.core.answers import Evidence
 from codenib.core.errors import InputError
 from codenib.core.symbols import GraphAnswer, Symbol
@@ -79,6 +81,59 @@ def outline_by_units(pinned: PinnedSnapshot, path: str) -> GraphAnswer:
         seconds=0.0,
         asked=path,
     )
+
+
+def outline_of_folder(pinned: PinnedSnapshot, folder: str) -> GraphAnswer:
+    """The folders in a folder with how many files are below each, its files, and what they declare outermost.
+
+    `folder` ends with a slash, or is empty for the root.
+    """
+    below: dict[str, int] = {}
+    files: list[str] = []
+    for path in pinned.files:
+        if path.startswith(folder):
+            first, slash, _ = path[len(folder) :].partition("/")
+            if slash:
+                below[first] = below.get(first, 0) + 1
+            else:
+                files.append(path)
+    symbols: list[Symbol] = []
+    for name, often in sorted(below.items()):
+        kind = f"folder, {often:,} file{'s' * (often != 1)}"
+        symbols.append(_place(len(symbols), f"{folder}{name}/", kind))
+    declared = _outermost(pinned, frozenset(files))
+    for path in sorted(files):
+        symbols.append(_place(len(symbols), path, "file"))
+        for item in declared.get(path, ()):
+            symbols.append(_symbol(len(symbols), item, 1, _kind(pinned, item)))
+    return GraphAnswer(
+        symbols=tuple(symbols),
+        edges=(),
+        snapshot=pinned.ref,
+        total=len(symbols),
+        truncated=False,
+        seconds=0.0,
+        asked=folder or ".",
+    )
+
+
+def _outermost(pinned: PinnedSnapshot, files: frozenset[str]) -> dict[str, list[Evidence]]:
+    """What each of these files declares outside of other declarations, in order."""
+    view = pinned.lexical
+    wanted = [number for number, path in enumerate(view.paths) if path in files]
+    declared: dict[str, dict[str, Evidence]] = {}
+    for unit in np.flatnonzero(np.isin(view.file_of, wanted) & view.live).tolist():
+        item = unit_evidence(view, unit)
+        if item.symbol and item.kind not in _NOT_NAMED and not _SEPARATORS.search(item.symbol):
+            declared.setdefault(item.path, {}).setdefault(item.symbol, item)
+    return {
+        path: sorted(items.values(), key=lambda item: item.start_line) for path, items in declared.items()
+    }
+
+
+def _place(number: int, path: str, kind: str) -> Symbol:
+    name = path.rstrip("/").rpartition("/")[2]
+    return Symbol(id=number, name=name, qualified=path, kind=kind, path=path, line=1, end_line=1)
 
 
 def _candidates(pinned: PinnedSnapshot, words: list[str]) -> list[_Candidate]:

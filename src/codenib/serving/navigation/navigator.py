@@ -182,11 +182,23 @@ class Navigator:
         )
 
     def outline(self, path: str, snapshot: SnapshotRequest = CURRENT) -> GraphAnswer:
-        """The declarations of a file, each with its depth."""
-        from codenib.serving.navigation.by_units import outline_by_units
+        """The declarations of a file, each with its depth; of a folder, its files and what they declare."""
+        from codenib.serving.navigation.by_units import outline_by_units, outline_of_folder
         from codenib.serving.navigation.neighbours import outline
 
         name = self._reader.relative(path)
+        files = self._reader.files(snapshot)
+        folder = f"{name.strip('/')}/" if name.strip("/.") else ""
+        if name not in files and any(file.startswith(folder) for file in files):
+            started = time.perf_counter()
+            pinned, refreshed = self._snapshots.pin(ViewKind.LEXICAL, snapshot)
+            answer = outline_of_folder(pinned, folder)
+            link_source(
+                [each for each in answer.symbols if each.path in pinned.files],
+                self._snapshots,
+                answer.snapshot.id,
+            )
+            return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
         return self._from_graph(
             lambda pinned: outline(pinned, name),
             snapshot,

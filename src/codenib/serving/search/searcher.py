@@ -60,11 +60,15 @@ class Searcher:
         self._rerankers: dict[str, Reranker] = {}
 
     def search(self, request: SearchRequest) -> Answer:
-        """Units (or files) ranked by how well they match the query, best first."""
+        """Units (or files) ranked by how well they match the query, or the place that they are `like`."""
         from codenib.serving.search.evidence import Retrieval
         from codenib.serving.search.execute import Execution, execute
         from codenib.serving.search.explain import explain_items
 
+        if request.like:
+            from codenib.serving.search.similar import search_similar
+
+            return search_similar(self, self._snapshots, request)
         started, watch = time.perf_counter(), self.costs.watch()
         with watch.step("snapshot"):
             pinned, refreshed = self._pin(request)

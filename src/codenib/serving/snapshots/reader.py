@@ -80,6 +80,10 @@ class SourceReader:
         lines = self._lines_by_path([place.path for place in locations], snapshot)
         return ["".join(lines[place.path][place.line - 1 : place.line]) for place in locations]
 
+    def digest(self, path: str, snapshot: str) -> str:
+        """What the content of a file of a snapshot is named by; empty when it has no such file."""
+        return self._snapshots.of_snapshot(snapshot).files.get(path, "")
+
     def snapshot(self, request: SnapshotRequest) -> SnapshotRef:
         """Which snapshot a request means."""
         return self._snapshots.pin(None, request)[0].ref

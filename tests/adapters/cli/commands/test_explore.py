@@ -55,7 +55,7 @@ def test_a_ledger_file_carries_over_to_the_next_call(run: Callable[..., str], tm
     assert "store.write()" in run("explore", "save a session", "--ledger", ledger)
     again = run("explore", "save a session", "--ledger", ledger)
     assert "store.write()" not in again
-    assert "(shown before)" in again
+    assert "(lines already sent)" in again
 
 
 def test_map_prints_and_has_the_documented_shape(run: Callable[..., str]) -> None:

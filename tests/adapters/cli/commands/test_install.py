@@ -16,7 +16,7 @@ from tests.gitrepo import GitRepo
 from codenib.adapters.cli.main import cli
 from codenib.adapters.mcp.clients.configure import AGENTS_BLOCK, has_server, with_server, without_server
 from codenib.adapters.mcp.clients.edits import added_between
-from codenib.adapters.mcp.clients.known import CLIENTS
+from codenib.adapters.mcp.clients.known import CLIENTS, ServerEntry
 from codenib.core.errors import InputError
 
 
@@ -172,10 +172,31 @@ def test_any_json_gains_our_server_and_loses_it_again(
         whole if servers is not None else {key: value for key, value in whole.items() if key != "mcpServers"}
     )
     text = json.dumps(whole, indent=indent)
-    after = with_server(text, client, "codenib", ())
+    after = with_server(text, client, ServerEntry("codenib"))
     found = json.loads(after)
     assert found["mcpServers"].pop("codenib") == {"command": "codenib", "args": ["mcp"]}
     assert found == {**whole, "mcpServers": servers or {}}
     assert without_server(after, client, added_between(text, after)) == text
     by_structure = json.loads(without_server(after, client, ""))
     assert by_structure == found
+
+
+@pytest.mark.parametrize("name", list(CLIENTS))
+def test_an_own_home_is_carried_into_ones_own_file_and_into_none_that_others_share(
+    name: str, own_user: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODENIB_HOME", str(tmp_path / "state"))
+    shown = run("install", "--client", name, "--print").stdout
+    entry: dict[str, Any] = tomllib.loads(shown) if CLIENTS[name].form == "toml" else json.loads(shown)
+    ours = entry[CLIENTS[name].key]["codenib"]
+    assert (ours.get("env") or ours["environment"]) == {"CODENIB_HOME": str(tmp_path / "state")}
+    if CLIENTS[name].project:
+        assert "CODENIB_HOME" not in run("install", "--client", name, "--scope", "project", "--print").stdout
+
+
+def test_a_client_that_names_no_folder_gets_the_repository(tmp_path: Path) -> None:
+    GitRepo(tmp_path / "shop")
+    shown = run("-C", str(tmp_path / "shop"), "install", "--client", "windsurf", "--print").stdout
+    assert json.loads(shown)["mcpServers"]["codenib"]["args"] == ["mcp", "-C", str(tmp_path / "shop")]
+    again = run("-C", str(tmp_path / "shop"), "install", "--client", "gemini", "--print").stdout
+    assert json.loads(again)["mcpServers"]["codenib"]["args"] == ["mcp"]

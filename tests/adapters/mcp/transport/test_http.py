@@ -124,7 +124,7 @@ def test_the_sdk_client_talks_over_a_socket(shop: GitRepo) -> None:
             async with httpx2.AsyncClient(headers=server.headers(), timeout=30) as transport:
                 stream = streamable_http_client(server.url(), http_client=transport)
                 async with Client(stream, mode=mode) as client:
-                    assert len((await client.list_tools()).tools) == 6
+                    assert len((await client.list_tools()).tools) == 9
                     found = await client.call_tool("definition", {"name": "convert"})
                     assert "shop/currency.py:6" in text_of(found)
 
@@ -239,7 +239,9 @@ def bodies() -> list[bytes]:
         found.append(request("resources/read", {"uri": path}))
         globs = {"query": "TOP-SECRET", "paths": [path]}
         found.append(request("tools/call", {"name": "search", "arguments": globs}))
-        found.append(request("tools/call", {"name": "search", "arguments": {**globs, "regex": True}}))
+        found.append(
+            request("tools/call", {"name": "grep", "arguments": {"pattern": "x", "paths": globs["paths"]}})
+        )
         found.append(request("tools/call", {"name": "explore", "arguments": globs}))
     return found
 
@@ -253,8 +255,8 @@ MALFORMED = [
     request("tools/call", {"name": 5}), request("tools/call", {"name": "x" * 100_000}),
     request("tools/call", {"name": "search", "arguments": []}),
     request("tools/call", {"name": "search", "arguments": {"query": "x" * 500_000}}),
-    request("tools/call", {"name": "search", "arguments": {"query": "(a+)+$" + "a" * 5000, "regex": True}}),
-    request("tools/call", {"name": "search", "arguments": {"query": "[" * 10_000, "regex": True}}),
+    request("tools/call", {"name": "grep", "arguments": {"pattern": "(a+)+$" + "a" * 5000}}),
+    request("tools/call", {"name": "grep", "arguments": {"pattern": "[" * 10_000}}),
     request("tools/call", {"name": "search", "arguments": {"query": "x", "k": 10**400}}),
     request("tools/call", {"name": "search", "arguments": {"query": "x", "k": -1}}),
     request("tools/call", {"name": "search", "arguments": {"query": "x", "paths": ["["] * 99}}),

@@ -14,7 +14,9 @@ from mcp.client.client import Client
 from tests.adapters.mcp.clients import bare, talk, text_of
 from tests.gitrepo import GitRepo
 
-DEFAULT = ["explore", "search", "definition", "references", "read", "status"]
+DEFAULT = [
+    "explore", "search", "grep", "outline", "definition", "references", "impact", "read", "status",
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("mode", ["2026-07-28", "legacy"])

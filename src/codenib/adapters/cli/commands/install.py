@@ -19,7 +19,7 @@ from codenib.adapters.mcp.clients.edits import (
     install_edits,
     uninstall_edits,
 )
-from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, command_for
+from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, ServerEntry
 from codenib.serving.installation import repository_root
 
 _client = click.option(
@@ -65,7 +65,8 @@ def install(
         for client, entry in zip(clients, entries, strict=True):
             say(f"{entry.client}: {entry.file}")
             toml = client.form == "toml"
-            click.echo(client.toml(command_for(scope), more) if toml else json.dumps(entry.entry, indent=2))
+            launch = ServerEntry.of(scope, root, more)
+            click.echo(client.toml(launch) if toml else json.dumps(entry.entry, indent=2))
         return
     edits = list(install_edits(clients, scope, root, more=more, agents_md=agents_md))
     _apply(edits, dry_run=dry_run, json_output=json_output, verb="added to")
@@ -108,5 +109,5 @@ def _apply(edits: list[ConfigEdit], *, dry_run: bool, json_output: bool, verb: s
 
 
 def _entry(client: McpClient, scope: Scope, root: Path, more: tuple[str, ...]) -> EntryItem:
-    entry = {client.key: {SERVER: client.entry(command_for(scope), more)}}
+    entry = {client.key: {SERVER: client.entry(ServerEntry.of(scope, root, more))}}
     return EntryItem(client.name, str(client.file(scope, root)), entry)

@@ -22,7 +22,7 @@ from codenib.adapters.cli.options import (
     shared,
 )
 from codenib.adapters.cli.output import numbered, opened, print_json, say
-from codenib.adapters.cli.standing import Standing, standing_in
+from codenib.adapters.cli.standing import Standing, place_here, standing_in
 from codenib.adapters.cli.terminal import width
 from codenib.adapters.envelopes.answers import (
     batch_reply,
@@ -51,6 +51,7 @@ _MARGIN = 8  # of a line's number
     "question is about tests).",
 )
 @click.option("--explain", is_flag=True, help="Say why each result stands where it does.")
+@click.option("--like", default="", metavar="FILE:LINE", help="What resembles the code there; no QUERY.")
 @click.option("--batch", type=click.Path(dir_okay=False), help="Rows {id, query}, one JSON object a line.")
 @click.option("--out", default="-", help="Where the batch's answers go (default: standard output).")
 @shared(at_revision, path_globs, no_refresh, as_json)
@@ -62,6 +63,7 @@ def search(
     level: Any,
     tests: Any,
     explain: bool,
+    like: str,
     batch: str | None,
     out: str,
     paths: tuple[str, ...],
@@ -71,14 +73,17 @@ def search(
 
     Indexes the repository first when it never was, and updates the views when files changed.
     """
-    if bool(query) == (batch is not None):
-        raise InputError("give a query, or --batch FILE", hint="codenib search 'parse config file'")
+    if bool(query) + bool(like) + (batch is not None) != 1:
+        what = "give a query, --like FILE:LINE or --batch FILE"
+        raise InputError(what, hint="codenib search 'parse config file'")
     with opened(repository, quiet=json_output) as (workspace, progress):
         standing = standing_in(repository, workspace)
 
         def ask(text: str) -> Answer:
             globs = standing.globs(paths)
             asked = replace(request, query=text, level=level, paths=globs, tests=tests, explain=explain)
+            if like:
+                asked = replace(asked, like=place_here(standing, like, workspace, request.snapshot))
             return workspace.searcher.search(asked)
 
         if batch is not None:

@@ -12,7 +12,7 @@ import tomllib
 from dataclasses import dataclass
 
 from codenib.adapters.mcp.clients.jsontext import BadJson, find_object, members
-from codenib.adapters.mcp.clients.known import SERVER, McpClient
+from codenib.adapters.mcp.clients.known import SERVER, McpClient, ServerEntry
 from codenib.core.errors import InputError
 
 _OPEN, _CLOSE = "<!-- codenib -->", "<!-- /codenib -->"
@@ -24,7 +24,7 @@ Use the `codenib` MCP tools before grep: `explore` with the task's own words, th
 """
 
 
-def with_server(text: str, client: McpClient, command: str, more: tuple[str, ...]) -> str:
+def with_server(text: str, client: McpClient, launch: ServerEntry) -> str:
     """`text` with our server; raises when there is one already, or when it cannot be read."""
     if has_server(text, client):
         raise InputError(
@@ -32,10 +32,10 @@ def with_server(text: str, client: McpClient, command: str, more: tuple[str, ...
         )
     if client.form == "toml":
         gap = "" if not text else "\n" if text.endswith("\n") else "\n\n"
-        return f"{text}{gap}{client.toml(command, more)}"
-    entry = json.dumps(client.entry(command, more), indent=2, ensure_ascii=False)
+        return f"{text}{gap}{client.toml(launch)}"
+    entry = json.dumps(client.entry(launch), indent=2, ensure_ascii=False)
     if not text.strip():
-        return json.dumps({client.key: {SERVER: client.entry(command, more)}}, indent=2) + "\n"
+        return json.dumps({client.key: {SERVER: client.entry(launch)}}, indent=2) + "\n"
     return _json_with(text, client.key, entry)
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import msgspec
 
 from codenib.adapters.mcp.clients.configure import with_block, with_server, without_block, without_server
-from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, command_for
+from codenib.adapters.mcp.clients.known import CLIENTS, SERVER, McpClient, Scope, ServerEntry
 from codenib.core.errors import UNDECODABLE, InputError, StoreFault
 from codenib.serving.installation import home_file, read_home_file, write_home_file
 
@@ -74,7 +74,7 @@ def install_edits(
         # A second run brings the entry up to date, so it takes the first one out.
         earlier = records.get(file).text
         bare = without_server(before or "", client, earlier) if earlier else before or ""
-        yield ConfigEdit(file, before, with_server(bare, client, command_for(scope), more))
+        yield ConfigEdit(file, before, with_server(bare, client, ServerEntry.of(scope, root, more)))
     if agents_md:
         before = _read(root / _AGENTS)
         yield ConfigEdit(root / _AGENTS, before, with_block(before or ""))

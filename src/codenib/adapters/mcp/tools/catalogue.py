@@ -6,11 +6,13 @@
 from __future__ import annotations
 
 from codenib.adapters.mcp.tools.arguments import Parameter
-from codenib.adapters.mcp.tools.files import history, read
+from codenib.adapters.mcp.tools.files import history, outline, read
+from codenib.adapters.mcp.tools.impact import impact
 from codenib.adapters.mcp.tools.navigate import callees, callers, definition, dependencies, references, route
 from codenib.adapters.mcp.tools.replies import LEAST_TOKENS
 from codenib.adapters.mcp.tools.search import (
     explore,
+    grep,
     map,
     search,
     search_bm25,
@@ -24,20 +26,21 @@ from codenib.core.views import ViewKind
 
 
 def budget(default: int) -> Parameter:
-    """The argument that every tool has."""
-    return Parameter("max_tokens", "integer", "limit of the reply", default, least=LEAST_TOKENS, most=100_000)
+    """The argument that every tool has; its name says what it is."""
+    return Parameter("max_tokens", "integer", default=default, least=LEAST_TOKENS, most=100_000)
 
 
 QUERY = Parameter("query", "string", required=True)
-K = Parameter("k", "integer", "how many results", 10, least=1, most=200)
-PATHS = Parameter("paths", "strings", "only these globs, e.g. src/**; !glob excludes")
+K = Parameter("k", "integer", default=10, least=1, most=200)
+PATHS = Parameter("paths", "strings", "globs, e.g. src/**; !glob excludes")
+NAME = Parameter("name", "string", "e.g. parse or Cart.total")
 WHERE = (
-    Parameter("name", "string", "the symbol, e.g. parse or Cart.total"),
-    Parameter("path", "string", "a file that has the name"),
-    Parameter("line", "integer", "where in that file (1-based); near is enough", least=1),
+    NAME,
+    Parameter("path", "string", "a file that has it"),
+    Parameter("line", "integer", "about where", least=1),
 )
 _DEPTH = Parameter("depth", "integer", "steps", 1, least=1, most=5)
-_MANY = Parameter("k", "integer", "how many", 50, least=1, most=500)
+_MANY = Parameter("k", "integer", default=50, least=1, most=500)
 _PATTERN = (
     Parameter("pattern", "string", "a regular expression", required=True),
     Parameter("ignore_case", "boolean", default=False),
@@ -46,41 +49,85 @@ _PATTERN = (
     budget(2000),
 )
 _AROUND = (*WHERE, _DEPTH, _MANY, budget(2000))
-_GRAPH = ViewKind.GRAPH
 
 DEFAULT_TOOLS = (
     McpTool(
         "explore",
-        "Start here. Answers a question about this repository (words, an error, an issue's text) with the"
-        " most relevant code, within max_tokens.",
-        (QUERY, PATHS, budget(4000)),
+        "Start here instead of grep and reading files: the code that answers a question, an error or an"
+        " issue's text, ranked, within max_tokens.",
+        (
+            QUERY,
+            PATHS,
+            Parameter("again", "boolean", "repeat lines already sent", False),
+            budget(4000),
+        ),
         explore,
     ),
     McpTool(
         "search",
-        "Ranked functions, classes and sections that match words or identifiers: place and declaration."
-        " With regex=true: exact lines that match a pattern.",
-        (QUERY, Parameter("regex", "boolean", default=False), K, PATHS, budget(2000)),
+        "Places by words or meaning, where grep needs the exact text: ranked functions and classes, without"
+        " code. like=path:line finds code that resembles a place.",
+        (Parameter("query", "string"), Parameter("like", "string"), K, PATHS, budget(1500)),
         search,
-        scans=lambda arguments: bool(arguments["regex"]),
+    ),
+    McpTool(
+        "grep",
+        "Every line that matches a regex. For text that is no name: messages, settings, comments.",
+        (
+            Parameter("pattern", "string", required=True),
+            Parameter("mode", "string", default="lines", choices=("lines", "files", "count")),
+            Parameter("context", "integer", default=0, least=0, most=50),
+            Parameter("ignore_case", "boolean", default=False),
+            Parameter("multiline", "boolean", default=False),
+            Parameter("k", "integer", default=100, least=1, most=2000),
+            PATHS,
+            budget(2000),
+        ),
+        grep,
+        scans=lambda arguments: True,
+    ),
+    McpTool(
+        "outline",
+        "What a file declares, with lines, or what a folder holds. Before reading a long file.",
+        (Parameter("path", "string", default="."), budget(2000)),
+        outline,
     ),
     McpTool(
         "definition",
-        "Where a name is declared, with its code. Give name, or path and line with the name on it.",
+        "Where a name is declared, with its code. Give name; path and line where several things have it.",
         (*WHERE, budget(2000)),
         definition,
         navigates=True,
     ),
     McpTool(
         "references",
-        "Every use of a name. Give name, or path and line with the name on it.",
-        (*WHERE, Parameter("k", "integer", "how many places", 100, least=1, most=2000), budget(2000)),
+        "Every use of a name, resolved where it can be: without grep's comments and namesakes. callers=true:"
+        " the functions that call it.",
+        (
+            *WHERE,
+            Parameter("callers", "boolean", default=False),
+            Parameter("k", "integer", default=100, least=1, most=2000),
+            budget(2000),
+        ),
         references,
         navigates=True,
     ),
     McpTool(
+        "impact",
+        "Before or after an edit: what depends on it, which tests reach it, what usually changes with it. Of"
+        " a name, a diff, or without both of what is not committed.",
+        (
+            *WHERE,
+            Parameter("diff", "string", "unified"),
+            Parameter("k", "integer", default=20, least=1, most=500),
+            budget(2000),
+        ),
+        impact,
+        navigates=True,
+    ),
+    McpTool(
         "read",
-        "A file of the repository, or lines start to end (1-based), as it is now.",
+        "Lines start to end of a file, as it is now.",
         (
             Parameter("path", "string", required=True),
             Parameter("start", "integer", least=1),
@@ -90,7 +137,7 @@ DEFAULT_TOOLS = (
         read,
         waits=False,
     ),
-    McpTool("status", "What is indexed and ready, and how fresh.", (budget(500),), status, waits=False),
+    McpTool("status", "What is ready, and how fresh.", (budget(500),), status, waits=False),
 )
 
 MORE_TOOLS = (
@@ -130,6 +177,6 @@ MORE_TOOLS = (
          (Parameter("query", "string", "prefer what this is about"), budget(1000)), map),
     McpTool("get_manifest", "Which views exist, of which profile.", (budget(4000),), get_manifest,
          waits=False),
-)  # fmt: skip  # fmt: skip
+)  # fmt: skip
 
 ALL_TOOLS = (*DEFAULT_TOOLS, *MORE_TOOLS)

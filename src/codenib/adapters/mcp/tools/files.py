@@ -1,4 +1,4 @@
-"""Tools over files: read and history. A call's arguments in, a reply out."""
+"""Tools over files: read, outline and history. A call's arguments in, a reply out."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from codenib.adapters.mcp.tools.replies import (
     describe_snapshot,
     head_line,
     numbered,
+    shorten,
     snapshot_facts,
 )
 from codenib.adapters.mcp.tools.tool import Call
 from codenib.core.requests import HistoryRequest
+from codenib.serving.context.excerpt import declared_as
 
 
 def read(call: Call) -> ToolReply:
@@ -29,7 +31,43 @@ def read(call: Call) -> ToolReply:
         "lines": passage.lines,
         "items": [{"path": passage.path, "line": passage.start_line, "end_line": passage.end_line}],
     }
-    return ToolReply(head, lines, facts, "raise max_tokens, or give start and end")
+
+    def sent(entries: int) -> None:
+        if entries and call.sent is not None:
+            digest = call.workspace.reader.digest(passage.path, passage.snapshot.id)
+            call.sent.add(passage.path, digest, range(passage.start_line, passage.start_line + entries))
+
+    return ToolReply(head, lines, facts, "raise max_tokens, or give start and end", sent=sent)
+
+
+def outline(call: Call) -> ToolReply:
+    """The declarations of a file with their lines; of a folder what it holds, and what that declares."""
+    answer = call.workspace.outline(call["path"] or ".")
+    is_file = not answer.symbols or answer.symbols[0].path == answer.asked
+    entries = []
+    for symbol in answer.symbols:
+        indent = "  " * symbol.depth
+        if symbol.qualified == symbol.path:
+            about = f" ({symbol.kind.partition(', ')[2]})" if symbol.kind.startswith("folder") else ""
+            entries.append(f"{symbol.path}{about}")
+        else:
+            declared = shorten(declared_as(symbol.text, symbol.qualified)) if is_file else symbol.name
+            last = f"-{symbol.end_line}" if is_file and symbol.end_line > symbol.line else ""
+            lines = f"{symbol.line}{last}"
+            entries.append(f"{indent}{lines} {declared or symbol.name}")
+    what = f"{answer.total:,} {'declarations' if is_file else 'entries'} of {answer.asked}"
+    head = head_line(what, describe_snapshot(answer.snapshot), note_for_tools(answer.note))
+    facts = {
+        **snapshot_facts(answer.snapshot, answer.refreshed),
+        "provider": "static" if answer.backends else "syntactic",
+        "total": answer.total,
+        "items": [
+            {"path": each.path, "line": each.line, "end_line": each.end_line, "symbol": each.qualified,
+             "kind": each.kind}
+            for each in answer.symbols
+        ],
+    }  # fmt: skip
+    return ToolReply(head, entries, facts, "raise max_tokens, or outline a part of it", total=answer.total)
 
 
 def history(call: Call) -> ToolReply:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 from codenib.adapters.envelopes.navigation import unresolved
@@ -37,7 +37,10 @@ def definition(call: Call) -> ToolReply:
         entries = [
             _meaning(each, _OTHER_LINES if at else _BODY_LINES) for at, each in enumerate(answer.meanings)
         ]
-        return _navigated(answer, entries, "definitions", call["name"])
+        first = answer.meanings[0]
+        lines = range(first.start_line, min(first.end_line, first.start_line + _BODY_LINES - 1) + 1)
+        reply = _navigated(answer, entries, "definitions", call["name"])
+        return _remembered(call, reply, first.place.path, answer.snapshot.id, lines)
     entries = []
     for at, (place, line) in enumerate(zip(answer.locations, call.workspace.lines(answer), strict=True)):
         body = _body(call, answer.snapshot.id, place.path, place.line) if at < _BODIES else []
@@ -60,7 +63,9 @@ def _meaning(meaning: Meaning, most: int) -> str:
 
 
 def references(call: Call) -> ToolReply:
-    """Every use of a name, a line each, below their files."""
+    """Every use of a name, a line each, below their files; or the functions that call it."""
+    if call["callers"]:
+        return _graph(call, ("callers",), depth=1)
     where, name = place_of(call)
     answer = call.workspace.navigator.references(NavigationRequest(where, name, limit=call["k"]))
     entries, last = [], ""
@@ -70,6 +75,16 @@ def references(call: Call) -> ToolReply:
         cell = " (cell {}, line {})".format(*place.cell) if place.cell else ""
         entries.append(f"{shown}{place.line}{cell} {shorten(line.strip())}")
     return _navigated(answer, entries, "references", call["name"])
+
+
+def _remembered(call: Call, reply: ToolReply, path: str, snapshot: str, lines: range) -> ToolReply:
+    """A reply whose first entry has lines of source, which its client need not be sent again."""
+
+    def sent(entries: int) -> None:
+        if entries and call.sent is not None:
+            call.sent.add(path, call.workspace.reader.digest(path, snapshot), lines)
+
+    return replace(reply, sent=sent)
 
 
 def dependencies(call: Call) -> ToolReply:
@@ -154,7 +169,7 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
         "note": note_for_tools(answer.note),
         "items": _items(answer),
     }
-    return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total)
+    return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total, links=1)
 
 
 def _items(answer: NavigationAnswer) -> list[dict[str, Any]]:

@@ -8,9 +8,10 @@ give the model the structured part alone when there is one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+from urllib.parse import quote, unquote
 
 import msgspec
 
@@ -25,7 +26,9 @@ from codenib.serving.context.tokens import count
 #: The key of the facts in a result's `_meta`, and of the wish for structured content in a request's.
 FACTS_KEY = "codenib/reply"
 STRUCTURED_KEY = "codenib/structured"
+FILE_URI = "codenib://file/"
 LEAST_TOKENS = 50
+_LINK_TOKENS = 8  # of what a client writes around a link: Gemini's gives them to the model as a sentence
 _WIDEST = 200  # characters of a source line in a list
 _LEAST_FACTS = ("items", "total", "truncated")
 
@@ -40,6 +43,8 @@ class ToolReply:
     more: str = "raise max_tokens, or narrow the question"
     failed: bool = False
     total: int | None = None  # of all entries, when more exist than are given
+    links: int = 0  # places of the facts' items that are linked, the first ones
+    sent: Callable[[int], None] = lambda entries: None  # told how many entries fitted
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +54,39 @@ class Rendered:
     text: str
     facts: dict[str, Any]
     failed: bool
+    links: tuple[PlaceLink, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class PlaceLink:
+    """A place as a resource of ours: a client can open it, or read it without asking the model."""
+
+    path: str
+    line: int
+    end_line: int
+
+    @property
+    def name(self) -> str:
+        return f"{self.path}:{self.line}-{self.end_line}"
+
+    @property
+    def uri(self) -> str:
+        return f"{FILE_URI}{quote(self.path)}#L{self.line}-{self.end_line}"
+
+    @classmethod
+    def parse(cls, uri: str) -> tuple[str, int | None, int | None]:
+        """Path and lines of such a uri.
+
+        >>> PlaceLink.parse(PlaceLink("a b.py", 3, 9).uri), PlaceLink.parse("codenib://file/a.py")
+        (('a b.py', 3, 9), ('a.py', None, None))
+        """
+        path, _, lines = uri.removeprefix(FILE_URI).partition("#L")
+        first, _, last = lines.partition("-")
+        return (
+            unquote(path),
+            int(first) if first.isdecimal() else None,
+            int(last) if last.isdecimal() else None,
+        )
 
 
 def render(reply: ToolReply, max_tokens: int, *, structured: bool) -> Rendered:
@@ -61,9 +99,25 @@ def render(reply: ToolReply, max_tokens: int, *, structured: bool) -> Rendered:
     text, shown = fit(_without_controls(reply), max(room, 0))
     if shown < len(reply.entries):
         facts["truncated"] = True
+    reply.sent(shown)
     text = mask_secrets(text)
     facts["tokens"] = count(text)
-    return Rendered(text, _without_secrets(facts), reply.failed)
+    links = tuple(_links(reply, shown, room - facts["tokens"]))
+    return Rendered(text, _without_secrets(facts), reply.failed, links)
+
+
+def _links(reply: ToolReply, shown: int, room: int) -> Iterator[PlaceLink]:
+    """The first places of different files, as many as the text left room for."""
+    places: dict[str, PlaceLink] = {}
+    for item in reply.facts.get("items", ()) if shown and reply.links else ():
+        if isinstance(item, dict) and item.get("path") and "line" in item:
+            link = PlaceLink(item["path"], item["line"], item.get("end_line") or item["line"])
+            places.setdefault(link.path, link)
+    for link in list(places.values())[: reply.links]:
+        room -= count(f"{link.name} {link.uri}") + _LINK_TOKENS
+        if room < 0:
+            return
+        yield link
 
 
 def _without_controls(reply: ToolReply) -> ToolReply:

@@ -14,18 +14,29 @@ from codenib.adapters.mcp.tools.replies import (
     snapshot_facts,
 )
 from codenib.adapters.mcp.tools.tool import Call
-from codenib.core.answers import Answer, Coverage, RegexAnswer
+from codenib.core.answers import Answer, Coverage, LineMatch, RegexAnswer
+from codenib.core.errors import InputError
 from codenib.core.requests import ExploreRequest, RegexBackend, RegexRequest, SearchRequest
 from codenib.serving.context.excerpt import declared_as
+from codenib.serving.context.ledger import Ledger
 
 _HEAD_TOKENS = 75  # what the head of a pack may take
+_LINKS = 3
 
 
 def explore(call: Call) -> ToolReply:
     """A context pack."""
     max_tokens = max(call["max_tokens"] - _HEAD_TOKENS, 1)
-    pack = call.workspace.explorer.explore(ExploreRequest(call["query"], max_tokens, call["paths"] or ()))
-    head = head_line(str(pack.plan.route), describe_snapshot(pack.snapshot), note_for_tools(pack.note))
+    ledger = call.sent.begin() if call.sent is not None and not call["again"] else Ledger()
+    request = ExploreRequest(call["query"], max_tokens, call["paths"] or ())
+    pack = call.workspace.explorer.explore(request, ledger)
+    before = any(block.sent_before for block in pack.blocks)
+    head = head_line(
+        str(pack.plan.route),
+        describe_snapshot(pack.snapshot),
+        note_for_tools(pack.note),
+        "lines already sent are left out: again=true sends them" if before else "",
+    )
     facts = {
         **snapshot_facts(pack.snapshot, pack.refreshed),
         "note": note_for_tools(pack.note),
@@ -44,17 +55,35 @@ def explore(call: Call) -> ToolReply:
             for block in pack.blocks
         ],
     }
-    return ToolReply(
-        head, [pack.text.rstrip("\n").replace("all lines: codenib read", "all lines: read")], facts
-    )
+
+    def sent(entries: int) -> None:
+        if entries and call.sent is not None:
+            call.sent.keep(ledger)
+
+    text = pack.text.rstrip("\n").replace("all lines: codenib read", "all lines: read")
+    return ToolReply(head, [text], facts, links=_LINKS, sent=sent)
 
 
 def search(call: Call) -> ToolReply:
-    """Ranked units, or with `regex` exact lines."""
-    if call["regex"]:
-        request = RegexRequest(call["query"], k=call["k"], paths=call["paths"] or ())
-        return lines_reply(call.workspace.searcher.regex(request))
-    return ranked_reply(call, "auto")
+    """Ranked units for a query, or like a place."""
+    if bool(call["query"]) == bool(call["like"]):
+        raise InputError("search needs query, or like", hint="query=…, or like=src/app.py:12")
+    return ranked_reply(call, "auto", like=call["like"] or "")
+
+
+def grep(call: Call) -> ToolReply:
+    """Exact lines, the files that have them, or how many there are."""
+    mode = call["mode"]
+    request = RegexRequest(
+        call["pattern"],
+        k=call["k"] if mode == "lines" else 0,
+        ignore_case=call["ignore_case"],
+        multiline=call["multiline"],
+        context=call["context"],
+        paths=call["paths"] or (),
+    )
+    found = call.workspace.searcher.regex(request)
+    return lines_reply(found) if mode == "lines" else _files_reply(found, mode == "count")
 
 
 def search_bm25(call: Call) -> ToolReply:
@@ -89,9 +118,11 @@ def map(call: Call) -> ToolReply:
     return ToolReply(head, [drawn.text.rstrip("\n")], facts)
 
 
-def ranked_reply(call: Call, route: str) -> ToolReply:
+def ranked_reply(call: Call, route: str, like: str = "") -> ToolReply:
     """Ranked units, a line each: place, name, declaration."""
-    request = SearchRequest(call["query"], k=call["k"], route=route, paths=call["paths"] or ())
+    request = SearchRequest(
+        call["query"] or "", k=call["k"], route=route, paths=call["paths"] or (), like=like
+    )
     answer = call.workspace.searcher.search(request)
     texts = call.workspace.texts(answer.items, at_snapshot=answer.snapshot.id)
     entries = []
@@ -108,7 +139,9 @@ def ranked_reply(call: Call, route: str) -> ToolReply:
         note_for_tools(answer.note),
         left_out,
     )
-    return ToolReply(head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total)
+    return ToolReply(
+        head, entries, _search_facts(answer), "raise max_tokens or k", total=answer.total, links=_LINKS
+    )
 
 
 def _pattern_reply(call: Call, backend: RegexBackend) -> ToolReply:
@@ -123,28 +156,65 @@ def _pattern_reply(call: Call, backend: RegexBackend) -> ToolReply:
 
 
 def lines_reply(found: RegexAnswer) -> ToolReply:
-    """Matching lines below their files."""
-    entries, last = [], ""
+    """Matching lines below their files; with context, the lines around them as they are."""
+    entries, last, end = [], "", 0
+    around = any(match.before or match.after or "\n" in match.text for match in found.items)
     for match in found.items:
-        place = match.path if match.path != last else ""
+        place = f"{match.path}:" if match.path != last else ""
+        if not around:
+            entries.append(f"{place or '  '}{match.line} {shorten(match.text.strip())}")
+        else:
+            shown, end = _block(match, end if match.path == last else 0)
+            entries.append("\n".join(filter(None, (place, *shown))))
         last = match.path
-        entries.append(f"{place}{':' if place else '  '}{match.line} {shorten(match.text.strip())}")
-    what = counted(len(found.items), found.total, "lines")
-    notes = "" if found.complete else "stopped by its time limit"
-    left_out = _left_out(found.total, found.coverage)
-    head = head_line(
-        f"{what} in {found.files:,} files", found.provider, describe_snapshot(found.snapshot), notes, left_out
-    )
+    what = counted(len(found.items), found.total, "matches" if around else "lines")
     facts = {
+        **_regex_facts(found),
+        "truncated": found.truncated,
+        "items": [{"path": match.path, "line": match.line} for match in found.items],
+    }
+    more = "raise max_tokens or k, or narrow paths"
+    return ToolReply(_regex_head(found, what), entries, facts, more, total=found.total)
+
+
+def _block(match: LineMatch, end: int) -> tuple[list[str], int]:
+    """A match with the lines around it that were not printed yet, numbered; and its last line."""
+    lines = match.text.split("\n")
+    first, last = match.line - len(match.before), match.line + len(lines) - 1 + len(match.after)
+    rows = enumerate((*match.before, *lines, *match.after), first)
+    shown = [f"{number} {shorten(text.rstrip())}".rstrip() for number, text in rows if number > end]
+    return (["--", *shown] if end and first > end + 1 else shown), max(end, last)
+
+
+def _files_reply(found: RegexAnswer, with_counts: bool) -> ToolReply:
+    """The files that have matches, with how many in each where that was asked for."""
+    files = found.by_file
+    entries = [f"{path}: {often:,}" if with_counts else path for path, often in files.items()]
+    facts = {
+        **_regex_facts(found),
+        "total": len(files),
+        "lines": found.total,
+        "items": [{"path": path, "matches": often} for path, often in files.items()],
+    }
+    what = f"{found.total:,} lines"
+    return ToolReply(_regex_head(found, what), entries, facts, "raise max_tokens, or narrow paths")
+
+
+def _regex_head(found: RegexAnswer, what: str) -> str:
+    notes = "" if found.complete else "stopped by its time limit: there may be more"
+    left_out = _left_out(found.total, found.coverage)
+    place = f"{what} in {found.files:,} files"
+    return head_line(place, found.provider, describe_snapshot(found.snapshot), notes, left_out)
+
+
+def _regex_facts(found: RegexAnswer) -> dict[str, Any]:
+    return {
         **snapshot_facts(found.snapshot, found.refreshed),
         "provider": found.provider,
         "total": found.total,
-        "truncated": found.truncated,
         "complete": found.complete,
         "coverage": found.coverage,
-        "items": [{"path": match.path, "line": match.line} for match in found.items],
     }
-    return ToolReply(head, entries, facts, "raise max_tokens or k, or narrow paths", total=found.total)
 
 
 def _left_out(total: int, coverage: Coverage) -> str:

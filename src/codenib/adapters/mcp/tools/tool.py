@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from codenib.adapters.mcp.sent_lines import SentLines
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import Parameter, schema_of
 from codenib.adapters.mcp.tools.replies import ToolReply
@@ -23,6 +24,7 @@ class Call:
     context: ServerContext
     workspace: Workspace
     arguments: dict[str, Any]
+    sent: SentLines | None = None  # what this client has; None where clients are not told apart
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments[name]
