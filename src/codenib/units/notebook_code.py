@@ -16,6 +16,7 @@ NOTEBOOK_SUFFIX = ".ipynb"
 _CODE_SUFFIX = ".codenib.py"
 _CODE_NAME = f"{NOTEBOOK_SUFFIX}{_CODE_SUFFIX}"
 _HEAD = "if True:"  # code is indented by what stands before it in the file
+_WIDEST = 1000  # before a line of code; in a notebook on one line, a look at each cell would take its square
 _PYTHON = frozenset({"python", "python2", "python3", "ipython", "pypy"})
 _LANGUAGE = (("metadata", "language_info", "name"), ("metadata", "kernelspec", "language"))
 _ESCAPE = re.compile(r'(?:\\")+|(?:\\\\)+|\\u[0-9a-fA-F]{4}|\\.')
@@ -112,8 +113,9 @@ def _cells(data: bytes) -> list[_Cell] | None:
         elif what in ("source", "input") and len(path) <= place + 4:
             number += data.count(b"\n", counted, start)
             counted = start
-            before = data[data.rfind(b"\n", 0, start) + 1 : start]
-            if number in cell.lines or not before.isascii() or b"\n" in data[start:end]:
+            before = data[max(data.rfind(b"\n", 0, start) + 1, start - _WIDEST) : start]
+            readable = before.isascii() and len(before) < _WIDEST and b"\n" not in data[start:end]
+            if number in cell.lines or not readable:
                 raise _Unreadable
             written = data[start + 1 : end - 1].decode()
             cell.lines[number] = " " * (len(before) + 1) + _unescaped(written)
@@ -141,7 +143,7 @@ def _blank(escape: re.Match[str]) -> str:
         return '"' * len(half) + half
     if text[1] == "\\":
         return half + "\\" * len(half)
-    if text[1] == "u":
+    if len(text) == 6 and text[1] == "u":
         char = chr(int(text[2:], 16))
         return (char if char.isprintable() else " ") + " " * 5
     return "/ " if text == r"\/" else "  "
