@@ -10,6 +10,7 @@ import json
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -29,9 +30,39 @@ def configures(root: Path, path: str, before: bytes | None, after: bytes | None)
         return f"{path} may configure a project"
     if name == "package.json" and _package(before) != _package(after):
         return f"{path} says otherwise where the package's modules are"
-    if user := next(_mentions(root, name), ""):
-        return f"{path} may be read by {user}"
+    is_same = _types_in(before) == _types_in(after)
+    for user in _mentions(root, name):
+        if not is_same or user.endswith(".json"):
+            return f"{path} may be read by {user}"
     return ""
+
+
+def _types_in(data: bytes | None) -> Any:
+    """What a JSON file is to a source that imports it: values count by their types, which are no literals'.
+
+    A release that changes a version, or one of a dependency, says the same as before.
+
+    >>> _types_in(b'{"version": "1", "files": ["a"]}') == _types_in(b'{"version": "2", "files": ["b", "c"]}')
+    True
+    """
+    if data is None:
+        return None
+    try:
+        return _type(json.loads(data))
+    except (ValueError, RecursionError):
+        return data
+
+
+def _type(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _type(each) for key, each in value.items()}
+    if isinstance(value, list):
+        types: list[Any] = []
+        for each in map(_type, value):
+            if each not in types:
+                types.append(each)
+        return types
+    return type(value).__name__
 
 
 def _package(data: bytes | None) -> Any:
@@ -48,16 +79,18 @@ def _package(data: bytes | None) -> Any:
 def _mentions(root: Path, name: str) -> Iterator[str]:
     """The files that import JSON by this name, and the configurations that write it."""
     imported = re.compile(rb"(from|import|require)\s*\(?\s*[\"'`][^\"'`\n]*%s" % re.escape(name.encode()))
+    for place, text in _sources(root):
+        is_config = place.name.endswith(".json")
+        if name.encode() in text if is_config else imported.search(text):
+            yield place.relative_to(root).as_posix()
+
+
+def _sources(root: Path) -> Iterator[tuple[Path, bytes]]:
+    """The sources and the configurations of the checkout, with their texts."""
     for folder, folders, files in os.walk(root):
         folders[:] = [each for each in folders if each not in _SKIPPED]
         for file in files:
-            is_config = file.endswith(".json") and _CONFIG.search(file)
-            if not is_config and not file.endswith(_SOURCES):
-                continue
-            place = Path(folder, file)
-            try:
-                text = place.read_bytes()
-            except OSError:
-                continue
-            if name.encode() in text if is_config else imported.search(text):
-                yield place.relative_to(root).as_posix()
+            if file.endswith(_SOURCES) or (file.endswith(".json") and _CONFIG.search(file)):
+                place = Path(folder, file)
+                with suppress(OSError):
+                    yield place, place.read_bytes()
