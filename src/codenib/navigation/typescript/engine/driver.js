@@ -13,14 +13,16 @@
 /** @import { TableTarget } from "./facts/fact-table" */
 /** @import { Folder } from "./host/visit-order" */
 /** @import { AnswerCache } from "./incremental/answer-cache" */
-/** @import { TokenAnswer } from "./incremental/file-answers" */
+/** @import { FileAnswers, TokenAnswer } from "./incremental/file-answers" */
+/** @import { RecordedFile, SharedSet } from "./incremental/recorded-facts" */
 /** @import { Target } from "./syntax/relations" */
 
 const { getOrCreate } = require("../../engines/js/maps");
-const { FactTable } = require("./facts/fact-table");
+const { unresolvedFile } = require("./facts/fact-table");
 const { ProjectServer } = require("./host/project-server");
 const { VisitOrder } = require("./host/visit-order");
 const { FileReader } = require("./file-reader");
+const { RecordedFacts } = require("./incremental/recorded-facts");
 const { ReferenceCheck } = require("./incremental/reference-check");
 const { ReferenceSets } = require("./references/reference-sets");
 const { splitByGlobals } = require("./references/global-groups");
@@ -41,19 +43,25 @@ class Driver {
     this.server = new ProjectServer(engine.ts, engine.root, engine.libraries, cache?.fileCache ?? null);
     /** @type {Map<string, number>} */
     this.fileNumbers = new Map(paths.map((each, number) => [`${engine.root}/${each}`, number]));
-    this.facts = new FactTable(paths);
+    this.recorded = cache?.recordedFacts(paths, this.fileNumbers) ?? new RecordedFacts(paths);
+    this.facts = this.recorded.facts;
     this.reader = new FileReader(engine, this.server, this.fileNumbers);
-    this.sets = new ReferenceSets(engine, this.server, this.facts, this.fileNumbers, cache);
+    this.sets = new ReferenceSets(engine, this.server, this.recorded, this.fileNumbers, cache);
     this.check = new ReferenceCheck(engine.queries, this.facts, this.fileNumbers);
     this.done = 0;
-    /** @type {Map<Target, TableTarget>} */
-    this.tableTargets = new Map();
+    /** @type {Set<number>} the files of which something was recorded in this run */
+    this.resolved = new Set();
   }
 
   run() {
     const order = new VisitOrder(this.engine.ts, this.server.host, this.engine.root);
     for (const folder of order.folders(this.fileNumbers.keys())) this.runFolder(folder);
     this.server.closeAll();
+    for (const file of [...this.recorded.files.keys()]) {
+      if (this.resolved.has(file)) continue;
+      this.recorded.files.delete(file);
+      this.facts.files[file] = unresolvedFile();
+    }
     return this.facts;
   }
 
@@ -133,28 +141,77 @@ class Driver {
    * Puts what is known of a file into the facts.
    * @param {ts.server.Project} project
    * @param {ts.Program} program
-   * @param {ReturnType<FileReader["read"]>} answers
+   * @param {FileAnswers} answers
    * @param {string | null} situation
    */
   record(project, program, answers, situation) {
     const file = /** @type {number} */ (this.fileNumbers.get(answers.file));
-    const { text, version, lines } = answers;
-    const scope = this.server.isConfigured(project) ? "project" : "loose";
-    Object.assign(this.facts.files[file], { text, version, lines, scope, nodes: answers.nodes });
-    this.facts.files[file].relations = answers.relations.map(([kind, source, to]) => [
+    this.resolved.add(file);
+    const known = this.recorded.files.get(file);
+    const isRecorded = known?.answers === answers && this.refresh(project, program, known, situation);
+    if (!isRecorded) this.recordAnew(file, project, program, answers, situation);
+    this.facts.files[file].scope = this.server.isConfigured(project) ? "project" : "loose";
+  }
+
+  /**
+   * Puts the sets of a file that was recorded in an earlier run in place; false when it must be recorded anew.
+   * @param {ts.server.Project} project
+   * @param {ts.Program} program
+   * @param {RecordedFile} known
+   * @param {string | null} situation
+   */
+  refresh(project, program, { answers, sets }, situation) {
+    const update = this.engine.queries.updates.get(program);
+    if (update && answers.leadsInto(update.names)) return false;
+    for (const shared of sets) {
+      const [token] = shared.tokens;
+      const set = this.sets.setOf(project, program, token, situation);
+      if (set < 0 !== shared.set < 0) return false;
+      if (set !== shared.set) for (const entry of shared.asked) entry.set = set;
+      shared.set = set;
+      if (!update || set < 0 || !update.refreshed.has(token.query)) continue;
+      for (const each of shared.tokens) this.check.verify(update, program, answers.file, each, set);
+    }
+    return true;
+  }
+
+  /**
+   * @param {number} file
+   * @param {ts.server.Project} project
+   * @param {ts.Program} program
+   * @param {FileAnswers} answers
+   * @param {string | null} situation
+   */
+  recordAnew(file, project, program, answers, situation) {
+    const { text, version, lines, nodes } = answers;
+    const entry = this.facts.files[file];
+    Object.assign(entry, { text, version, lines, nodes, named: nodes, asked: new Map() });
+    entry.relations = answers.relations.map(([kind, source, to]) => [
       kind,
       this.tableTarget(source),
       this.tableTarget(to),
     ]);
     const update = this.engine.queries.updates.get(program);
+    /** @type {Map<string, SharedSet>} */
+    const sets = new Map();
     for (const token of answers.tokens) {
       const set = hasQuery(token) ? this.sets.setOf(project, program, token, situation) : -1;
       if (update && set >= 0 && hasQuery(token)) this.check.verify(update, program, answers.file, token, set);
       const { start, end, name, roles } = token;
-      if (set < 0 && !token.isNeeded && !token.definitions.length) continue;
+      const isAsked = set >= 0 || token.isNeeded || token.definitions.length > 0;
       const definitions = token.definitions.map((each) => this.tableTarget(each));
-      this.facts.ask({ file, start, end }, { name, roles, definitions, set });
+      const asked = { name, roles, definitions, set };
+      if (isAsked) this.facts.ask({ file, start, end }, asked);
+      if (!this.cache || !hasQuery(token)) continue;
+      const shared = getOrCreate(sets, `${token.query} ${token.visible} ${set}`, () => ({
+        set,
+        tokens: [],
+        asked: [],
+      }));
+      shared.tokens.push(token);
+      shared.asked.push(asked);
     }
+    this.recorded.files.set(file, { answers, sets: [...sets.values()] });
   }
 
   /**
@@ -164,7 +221,7 @@ class Driver {
    */
   tableTarget(target) {
     if (typeof target === "string") return target;
-    return getOrCreate(this.tableTargets, target, () => ({
+    return getOrCreate(this.recorded.targets, target, () => ({
       ...target,
       file: /** @type {number} */ (this.fileNumbers.get(target.file)),
     }));

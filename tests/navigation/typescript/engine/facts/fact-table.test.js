@@ -54,8 +54,10 @@ test("a token without references has a definition and no key", () => {
 test("sets that overlap split into the keys that they have in common", () => {
   const { facts, set } = table();
   const used = facts.occurrence(1, 0, 3);
-  assert.notEqual(facts.set([used]), set);
-  assert.equal(facts.set([used, used]), facts.set([used]));
+  const alone = facts.set([used]);
+  assert.notEqual(alone, set);
+  assert.equal(facts.set([used, used]), alone);
+  facts.ask({ file: 1, start: 0, end: 3 }, { name: "one", roles: 0, definitions: [], set: alone });
   const [a, b] = [...facts.lines()].map((line) => JSON.parse(line));
   assert.equal(occurrences(a).get("1:0").asks.length, 2);
   assert.deepEqual(occurrences(b).get("0:0").keys, ["set:b.ts#one"]);
@@ -66,6 +68,15 @@ test("a set contains the occurrences that it was built of", () => {
   assert.ok(facts.contains(set, { file: 1, start: 0, end: 3 }));
   assert.ok(!facts.contains(set, { file: 1, start: 5, end: 8 }));
   assert.ok(!facts.contains(set, { file: 1, start: 7, end: 8 }));
+});
+
+test("a set with an occurrence of a file that was edited is not current", () => {
+  const { facts, set } = table();
+  assert.ok(facts.isCurrent(set));
+  facts.removeFile(1);
+  assert.ok(!facts.isCurrent(set));
+  assert.notEqual(facts.set([facts.occurrence(1, 0, 3)]), set);
+  assert.deepEqual(JSON.parse([...facts.lines()][1]).occurrences, []);
 });
 
 test("equal facts have equal fingerprints, and a moved definition another one", () => {

@@ -17,6 +17,7 @@
  * @property {string} text
  * @property {Int32Array} lines the offset of each line's start
  * @property {DeclaredNode[]} nodes
+ * @property {DeclaredNode[]} named those of `nodes` that have names
  * @property {Map<number, AskedToken>} asked by the number of the occurrence
  * @property {[kind: string, source: TableTarget, destination: TableTarget][]} relations
  * @property {Map<number, number>} unnamed places that definitions lead to and that have no name: start to end
@@ -31,7 +32,7 @@
  * @property {TableTarget[][]} keysOfSets
  */
 
-const { append } = require("../../../engines/js/maps");
+const { append, getOrCreate } = require("../../../engines/js/maps");
 const { ROLE } = require("../../../engines/js/wire");
 const { FileEncoder } = require("./file-encoder");
 const { Fingerprints } = require("./fingerprints");
@@ -47,19 +48,10 @@ class FactTable {
   constructor(paths) {
     this.paths = paths;
     /** @type {FileEntry[]} */
-    this.files = paths.map(() => ({
-      text: "",
-      lines: new Int32Array(0),
-      nodes: [],
-      asked: new Map(),
-      relations: [],
-      unnamed: new Map(),
-      version: 0,
-      scope: "unresolved",
-    }));
+    this.files = paths.map(unresolvedFile);
     /** @type {Map<number, number>[]} */
     this.spans = paths.map(() => new Map());
-    /** @type {number[]} the file of each occurrence */
+    /** @type {number[]} the file of each occurrence; -1 for one of an earlier text of a file */
     this.owner = [];
     /** @type {number[]} */
     this.starts = [];
@@ -71,6 +63,42 @@ class FactTable {
     this.setIds = new Map();
     /** @type {Map<number, number>[]} for each file, the start of a name to its node */
     this.nodesByName = [];
+    /** @type {WeakMap<DeclaredNode[], Map<number, number>>} */
+    this.nameIndexes = new WeakMap();
+  }
+
+  /** Prepares the facts of one run for the next: what is derived from several files goes. */
+  restart() {
+    for (const file of this.files) {
+      file.nodes = file.named;
+      if (file.unnamed.size) file.unnamed = new Map();
+    }
+  }
+
+  /**
+   * Forgets a file: its occurrences get new numbers.
+   * @param {number} file
+   */
+  removeFile(file) {
+    for (const id of this.spans[file].values()) this.owner[id] = -1;
+    this.spans[file] = new Map();
+    this.files[file] = unresolvedFile();
+  }
+
+  /**
+   * Whether all occurrences of a set are of files as they are now.
+   * @param {number} set
+   */
+  isCurrent(set) {
+    for (const id of this.sets[set]) if (this.owner[id] < 0) return false;
+    return true;
+  }
+
+  /** Which sets some token asks for. */
+  askedSets() {
+    const asked = new Uint8Array(this.sets.length);
+    for (const file of this.files) for (const { set } of file.asked.values()) if (set >= 0) asked[set] = 1;
+    return asked;
   }
 
   /**
@@ -135,12 +163,16 @@ class FactTable {
     this.files[file].asked.set(this.occurrence(file, start, end), token);
   }
 
-  /** Splits the occurrences into groups that no set tells apart; gives each occurrence's group. */
-  groups() {
+  /**
+   * Splits the occurrences into groups that no set tells apart; gives each occurrence's group.
+   * @param {Uint8Array} asked the sets that count
+   */
+  groups(asked) {
     const group = new Int32Array(this.owner.length).fill(-1);
     /** @type {number[]} */
     const sizes = [];
-    for (const set of this.sets) {
+    for (const [number, set] of this.sets.entries()) {
+      if (!asked[number]) continue;
       /** @type {Map<number, number>} */
       const hits = new Map();
       for (const id of set) hits.set(group[id], (hits.get(group[id]) ?? 0) + 1);
@@ -167,14 +199,15 @@ class FactTable {
    * @param {boolean} withFingerprints
    */
   *encodings(withFingerprints) {
-    const group = this.groups();
+    const asked = this.askedSets();
+    const group = this.groups(asked);
     this.addUnnamedNodes();
     /** @type {number[][]} */
     const byFile = this.paths.map(() => []);
-    for (let id = 0; id < this.owner.length; id++) byFile[this.owner[id]].push(id);
+    for (let id = 0; id < this.owner.length; id++) if (this.owner[id] >= 0) byFile[this.owner[id]].push(id);
     for (const ids of byFile)
       ids.sort((a, b) => this.starts[a] - this.starts[b] || this.ends[a] - this.ends[b]);
-    const partition = this.partition(group, byFile);
+    const partition = this.partition(group, byFile, asked);
     const fingerprints = withFingerprints ? new Fingerprints(this, partition) : null;
     for (let file = 0; file < this.paths.length; file++) {
       const encode = () => JSON.stringify(new FileEncoder(this, file, partition).encode(byFile[file]));
@@ -185,12 +218,15 @@ class FactTable {
   /**
    * @param {Int32Array} group
    * @param {number[][]} byFile
+   * @param {Uint8Array} asked
    * @returns {Partition}
    */
-  partition(group, byFile) {
+  partition(group, byFile, asked) {
     const keys = this.nameGroups(group, byFile);
     const keyOf = (/** @type {number} */ id) => /** @type {TableTarget} */ (keys.get(group[id]));
-    const keysOfSets = this.sets.map((set) => [...new Set(Array.from(set, keyOf))]);
+    const keysOfSets = this.sets.map((set, number) =>
+      asked[number] ? [...new Set(Array.from(set, keyOf))] : [],
+    );
     return { group, keys, keysOfSets };
   }
 
@@ -220,7 +256,9 @@ class FactTable {
    * nodes too.
    */
   addUnnamedNodes() {
-    this.nodesByName = this.files.map(({ nodes }) => byNameStart(nodes));
+    this.nodesByName = this.files.map(({ nodes }) =>
+      getOrCreate(this.nameIndexes, nodes, () => byNameStart(nodes)),
+    );
     for (const file of this.files) {
       for (const { definitions } of file.asked.values())
         for (const target of definitions) this.noteUnnamed(target);
@@ -301,6 +339,21 @@ class FactTable {
   }
 }
 
+/** @returns {FileEntry} */
+function unresolvedFile() {
+  return {
+    text: "",
+    lines: new Int32Array(0),
+    nodes: [],
+    named: [],
+    asked: new Map(),
+    relations: [],
+    unnamed: new Map(),
+    version: 0,
+    scope: "unresolved",
+  };
+}
+
 /**
  * @param {number} start
  * @param {number} end
@@ -325,4 +378,4 @@ function isEqual(a, b) {
   return a.length === b.length && a.every((id, at) => id === b[at]);
 }
 
-module.exports = { FactTable };
+module.exports = { FactTable, unresolvedFile };

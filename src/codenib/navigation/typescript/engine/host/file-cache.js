@@ -8,7 +8,13 @@
 
 /** @import ts from "typescript" */
 /** @import { TypeScript } from "../typescript-internals" */
-/** @typedef {{ files: Map<string, boolean>, folders: Map<string, boolean>, real: Map<string, string> }} Lookups */
+/**
+ * @typedef {object} Lookups
+ * @property {Map<string, boolean>} files
+ * @property {Map<string, boolean>} folders
+ * @property {Map<string, string>} real
+ * @property {Map<string, string[]>} listed
+ */
 
 const { getOrCreate } = require("../../../engines/js/maps");
 
@@ -63,7 +69,7 @@ class FileCache {
 
 /** @returns {Lookups} */
 function newLookups() {
-  return { files: new Map(), folders: new Map(), real: new Map() };
+  return { files: new Map(), folders: new Map(), real: new Map(), listed: new Map() };
 }
 
 /**

@@ -125,7 +125,9 @@ class ProjectServer {
       realpath: remembered(lookups.real, (name) => real.realpath(name)),
       getDirectories: (/** @type {string} */ name) => (isInside(name) ? sys.getDirectories(name) : []),
       readDirectory: (/** @type {string} */ name, /** @type {any[]} */ ...rest) =>
-        isInside(name) ? sys.readDirectory(name, ...rest) : [],
+        getOrCreate(lookups.listed, JSON.stringify([name, ...rest]), () =>
+          isInside(name) ? sys.readDirectory(name, ...rest) : [],
+        ).slice(),
       getEnvironmentVariable: () => "",
     };
     return host;

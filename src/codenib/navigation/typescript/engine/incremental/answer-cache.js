@@ -7,7 +7,7 @@
 /** @import ts from "typescript" */
 /** @import { Engine } from "../engine" */
 /** @import { FileCache } from "../host/file-cache" */
-/** @import { AskedQueries, FileAnswers } from "./file-answers" */
+/** @import { FileAnswers } from "./file-answers" */
 /** @typedef {{ project: string, context: string, answers: FileAnswers }} CachedFile */
 /**
  * How a project's program of this run came about.
@@ -21,6 +21,7 @@
 const v8 = require("node:v8");
 const { isSameProgram } = require("./program-graph");
 const { ProgramUpdate } = require("./program-update");
+const { RecordedFacts } = require("./recorded-facts");
 
 /** The part of the heap that may be in use before projects are forgotten. */
 const MAX_HEAP = 0.6;
@@ -46,6 +47,8 @@ class AnswerCache {
     this.asked = 0;
     /** @type {string[]} */
     this.reasons = [];
+    /** @type {RecordedFacts | null} */
+    this.recorded = null;
   }
 
   /**
@@ -67,6 +70,7 @@ class AnswerCache {
   forget(reason) {
     this.programs = new Map();
     this.files = new Map();
+    this.recorded = null;
     this.engine.symbolIndex.predecessor = null;
     this.begin(this.edited);
     this.reasons.push(reason);
@@ -126,14 +130,28 @@ class AnswerCache {
   }
 
   /**
-   * Whether the queries that an answer came from, in several projects, have the same answers now.
-   * @param {AskedQueries} queries
+   * Whether a query that an answer came from has the same answer now.
+   * @param {string} project
+   * @param {string} file
+   * @param {string | null} query
    */
-  isUnchanged(queries) {
-    return queries.every(([project, file, query]) => {
-      const state = this.entered.get(project);
-      return !!state && (state.isSame || !!state.update?.isUnchanged(file, query));
-    });
+  isUnchanged(project, file, query) {
+    const state = this.entered.get(project);
+    return !!state && (state.isSame || !!state.update?.isUnchanged(file, query));
+  }
+
+  /**
+   * What a query that a file was asked before finds now; null where the file may ask another.
+   * @param {string} project
+   * @param {string} file
+   * @param {string} query
+   */
+  refreshed(project, file, query) {
+    const state = this.entered.get(project);
+    const { update, program } = state ?? {};
+    if (!update || !program || update.affects(file) || update.renamedQueries.has(query)) return null;
+    if (!update.refresh(query)) return null;
+    return this.engine.queries.memory(program).groups.get(query) ?? null;
   }
 
   /**
@@ -150,14 +168,30 @@ class AnswerCache {
     if (state.isSame) return answers.leadsTo(this.edited, () => true) ? null : answers;
     const { update, program } = state;
     if (!update || update.affects(file)) return null;
+    const { renamedQueries } = update;
+    const isRenamed =
+      renamedQueries.size > 0 && answers.tokens.some(({ query }) => renamedQueries.has(query ?? ""));
     return answers.after(
       this.edited,
       (target) => update.movedTarget(target),
-      ({ node, query }) =>
-        query !== null && update.renamedQueries.has(query)
-          ? this.engine.queries.queryOf(program, node)
-          : query,
+      isRenamed
+        ? ({ node, query }) =>
+            query !== null && renamedQueries.has(query) ? this.engine.queries.queryOf(program, node) : query
+        : null,
     );
+  }
+
+  /**
+   * The facts of the run before, where the next can start from them; else empty ones.
+   * @param {string[]} paths
+   * @param {Map<string, number>} fileNumbers
+   */
+  recordedFacts(paths, fileNumbers) {
+    const numbers = [...this.edited]
+      .map((file) => fileNumbers.get(file))
+      .filter((file) => file !== undefined);
+    if (!this.recorded?.isReusable(paths, new Set(numbers))) this.recorded = new RecordedFacts(paths);
+    return this.recorded;
   }
 
   /**

@@ -9,8 +9,8 @@
 /** @import { DeclaredNode } from "../syntax/declarations" */
 /** @import { Relation, Target } from "../syntax/relations" */
 /** @typedef {Exclude<Target, string>} PlaceTarget */
-/** @typedef {[project: string, file: string, query: string | null][]} AskedQueries those that an answer came from */
-/** @typedef {FileSpan[] & { asked?: AskedQueries }} FoundReferences */
+/** @typedef {{ name: string, file: string, query: string | null, found: FileSpan[] }} AskedQuery one of a project, by its name */
+/** @typedef {FileSpan[] & { asked?: AskedQuery[] }} FoundReferences `asked`: the queries that they came from */
 /**
  * @typedef {object} TokenAnswer
  * @property {number} start
@@ -80,10 +80,11 @@ class FileAnswers {
    * The answers with targets where they are now, and with queries named anew where `queryOf` gives other names.
    * @param {Set<string>} files those in which targets moved
    * @param {(target: PlaceTarget) => PlaceTarget} moved
-   * @param {(token: TokenAnswer) => string | null} queryOf
+   * @param {((token: TokenAnswer) => string | null) | null} queryOf null where no name is another
    */
   after(files, moved, queryOf) {
     const isMoved = this.leadsInto(files);
+    if (!isMoved && !queryOf) return this;
     const isIn = (/** @type {Target} */ target) => typeof target !== "string" && files.has(target.file);
     const move = (/** @type {Target} */ target) =>
       typeof target !== "string" && files.has(target.file) ? moved(target) : target;
@@ -94,7 +95,7 @@ class FileAnswers {
       ? this.relations.map(([kind, source, to]) => [kind, move(source), move(to)])
       : this.relations;
     answers.tokens = this.tokens.map((token) => {
-      const query = queryOf(token);
+      const query = queryOf ? queryOf(token) : token.query;
       const isHit = isMoved && token.definitions.some(isIn);
       if (query === token.query && !isHit) return token;
       return { ...token, query, definitions: isHit ? token.definitions.map(move) : token.definitions };

@@ -2,12 +2,12 @@
 /** A token in, the number of the set of occurrences that a references request there gives out. */
 
 /** @import ts from "typescript" */
-/** @import { ReferenceGroup } from "../typescript-internals" */
+/** @import { FileSpan, ReferenceGroup } from "../typescript-internals" */
 /** @import { Engine } from "../engine" */
-/** @import { FactTable } from "../facts/fact-table" */
 /** @import { ProjectServer } from "../host/project-server" */
 /** @import { AnswerCache } from "../incremental/answer-cache" */
-/** @import { AskedQueries, FoundReferences, TokenAnswer } from "../incremental/file-answers" */
+/** @import { AskedQuery, FoundReferences, TokenAnswer } from "../incremental/file-answers" */
+/** @import { RecordedFacts } from "../incremental/recorded-facts" */
 /** @import { ImportClosure } from "./import-closure" */
 /** @typedef {TokenAnswer & { query: string }} QueriedToken */
 
@@ -18,20 +18,23 @@ class ReferenceSets {
   /**
    * @param {Engine} engine
    * @param {ProjectServer} server
-   * @param {FactTable} facts
+   * @param {RecordedFacts} recorded
    * @param {Map<string, number>} fileNumbers
    * @param {AnswerCache | null} cache
    */
-  constructor(engine, server, facts, fileNumbers, cache) {
+  constructor(engine, server, recorded, fileNumbers, cache) {
     this.engine = engine;
     this.server = server;
-    this.facts = facts;
+    this.recorded = recorded;
+    this.facts = recorded.facts;
     this.fileNumbers = fileNumbers;
     this.cache = cache;
     /** @type {ImportClosure | null} of the asked file, where many files share one inferred program */
     this.closure = null;
     /** @type {WeakMap<ts.server.Project, string>} */
     this.projectNames = new WeakMap();
+    /** @type {Map<string, ts.server.Project>} those of this run, by name */
+    this.projects = new Map();
     /** @type {WeakSet<ts.LanguageService>} services that answer from memory */
     this.adopted = new WeakSet();
     /** @type {WeakMap<ts.Program, Map<string, Map<string, FoundReferences>>>} */
@@ -40,7 +43,7 @@ class ReferenceSets {
     this.numbers = new Map();
     /** @type {Map<FoundReferences, boolean>} whether what an earlier run found is what would be found now */
     this.validity = new Map();
-    /** @type {AskedQueries | null} collects the queries of the request under way */
+    /** @type {AskedQuery[] | null} collects the queries of the request under way */
     this.asked = null;
   }
 
@@ -93,6 +96,7 @@ class ReferenceSets {
    */
   programOf(project) {
     const loaded = /** @type {ts.Program} */ (project.getLanguageService().getProgram());
+    this.projects.set(this.nameOf(project), project);
     return this.cache ? this.cache.enter(this.nameOf(project), loaded) : loaded;
   }
 
@@ -108,9 +112,13 @@ class ReferenceSets {
     if (!source) return undefined;
     const node = ts.getTouchingPropertyName(source, position);
     const query = queries.queryOf(program, node, position);
-    if (this.asked) this.asked.push([this.nameOf(project), file, query]);
-    if (query === null) return undefined;
-    return this.restrict(project, query, queries.references(program, node, query, position));
+    if (query === null) {
+      this.asked?.push({ name: this.nameOf(project), file, query, found: [] });
+      return undefined;
+    }
+    const groups = this.restrict(project, query, queries.references(program, node, query, position));
+    this.asked?.push({ name: this.nameOf(project), file, query, found: referencesIn(groups) });
+    return groups;
   }
 
   /**
@@ -146,8 +154,20 @@ class ReferenceSets {
     return getOrCreate(
       this.validity,
       references,
-      () => !!references.asked && !!this.cache?.isUnchanged(references.asked),
+      () => !!references.asked?.every((each) => this.isUnchanged(each)),
     );
+  }
+
+  /**
+   * Whether a query that an answer came from finds the same now, as far as the asked file reaches.
+   * @param {AskedQuery} asked
+   */
+  isUnchanged({ name, file, query, found }) {
+    if (!this.cache) return false;
+    if (this.cache.isUnchanged(name, file, query)) return true;
+    const groups = query === null ? null : this.cache.refreshed(name, file, query);
+    const project = groups && this.projects.get(name);
+    return !!project && isSameList(referencesIn(this.restrict(project, query ?? "", groups)), found);
   }
 
   /**
@@ -158,19 +178,22 @@ class ReferenceSets {
    */
   referencesOf(project, program, token, situation) {
     const { node, query, visible } = token;
+    const groups = this.engine.queries.references(program, node, query);
+    const reached = this.closure ? this.closure.restrict(query, groups).name : "";
+    if (situation === null) {
+      const known = getOrCreate(this.recorded.found, groups, () => new Map());
+      return getOrCreate(known, `${!!this.closure} ${reached}`, () =>
+        this.restrict(project, query, groups).flatMap((group) => group.references),
+      );
+    }
     /** @type {Map<string, Map<string, FoundReferences>>} */
     const byQuery = getOrCreate(this.found, program, () => new Map());
     /** @type {Map<string, FoundReferences>} */
     const byPart = getOrCreate(byQuery, query, () => new Map());
-    const groups = this.engine.queries.references(program, node, query);
-    const reached = this.closure ? this.closure.restrict(query, groups).name : "";
-    const part = situation === null ? reached : `${situation} ${visible} ${reached}`;
-    const references = getOrCreate(byPart, part, () =>
-      situation === null
-        ? this.restrict(project, query, groups).flatMap((group) => group.references)
-        : this.askSession(project, node, query),
+    const references = getOrCreate(byPart, `${situation} ${visible} ${reached}`, () =>
+      this.askSession(project, node, query, referencesIn(this.restrict(project, query, groups))),
     );
-    if (this.cache && situation !== null) token.references = references;
+    if (this.cache) token.references = references;
     return references;
   }
 
@@ -179,11 +202,12 @@ class ReferenceSets {
    * @param {ts.server.Project} project
    * @param {ts.Node} node
    * @param {string} query
+   * @param {FileSpan[]} found what its own project finds
    * @returns {FoundReferences}
    */
-  askSession(project, node, query) {
+  askSession(project, node, query, found) {
     const source = node.getSourceFile();
-    this.asked = [[this.nameOf(project), source.fileName, query]];
+    this.asked = [{ name: this.nameOf(project), file: source.fileName, query, found }];
     const request = { file: source.fileName, position: node.getStart(source) };
     /** @type {ReferenceGroup[]} */
     const groups = this.server.session.getReferences(request, false) ?? [];
@@ -201,15 +225,49 @@ class ReferenceSets {
    */
   numberOf(references) {
     return getOrCreate(this.numbers, references, () => {
+      const known = this.recorded.numbers.get(references);
+      if (known !== undefined && (known < 0 || this.facts.isCurrent(known))) return known;
       const ids = [];
       for (const { fileName, textSpan } of references) {
         const file = this.fileNumbers.get(fileName);
         if (file === undefined) continue;
         ids.push(this.facts.occurrence(file, textSpan.start, textSpan.start + textSpan.length));
       }
-      return ids.length ? this.facts.set(ids) : -1;
+      const number = ids.length ? this.facts.set(ids) : -1;
+      this.recorded.numbers.set(references, number);
+      return number;
     });
   }
+}
+
+/**
+ * @param {ReferenceGroup[]} groups
+ * @returns {FileSpan[]}
+ */
+function referencesIn(groups) {
+  return groups.length === 1 ? groups[0].references : groups.flatMap(({ references }) => references);
+}
+
+/**
+ * Whether two lists have the same places in the same order.
+ * @param {FileSpan[]} some
+ * @param {FileSpan[]} others
+ */
+function isSameList(some, others) {
+  return (
+    some === others ||
+    (some.length === others.length && some.every((each, at) => isSamePlace(each, others[at])))
+  );
+}
+
+/**
+ * @param {FileSpan} one
+ * @param {FileSpan} two
+ */
+function isSamePlace(one, two) {
+  if (one === two) return true;
+  const [a, b] = [one.textSpan, two.textSpan];
+  return a.start === b.start && a.length === b.length && one.fileName === two.fileName;
 }
 
 module.exports = { ReferenceSets };
