@@ -7,12 +7,13 @@ import sys
 
 import codenib
 
-HEAVY = ("numpy", "rich", "regex", "tree_sitter", "watchfiles", "click", "pygments", "faiss")
+HEAVY = ("numpy", "rich", "regex", "tree_sitter", "watchfiles", "click", "pygments", "faiss", "anyio")
 
 
 def test_the_public_names_are_these() -> None:
     assert sorted(codenib.__all__) == [
         "Answer",
+        "AsyncWorkspace",
         "CodenibError",
         "Evidence",
         "InputError",

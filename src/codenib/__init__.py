@@ -17,11 +17,13 @@ from codenib.serving.workspace import Workspace
 
 if TYPE_CHECKING:
     from codenib.runtime.query import query
+    from codenib.serving.async_workspace import AsyncWorkspace
 
 __version__ = VERSION
 
 __all__ = [
     "Answer",
+    "AsyncWorkspace",
     "CodenibError",
     "Evidence",
     "InputError",
@@ -42,7 +44,11 @@ def open(path: str | Path = ".") -> Workspace:
 
 
 def __getattr__(name: str) -> Any:
-    """`query` comes with the agent runtime, which a search does not need."""
+    """`query` comes with the agent runtime, `AsyncWorkspace` with anyio: a search needs neither."""
+    if name == "AsyncWorkspace":
+        from codenib.serving.async_workspace import AsyncWorkspace
+
+        return AsyncWorkspace
     if name == "query":
         from codenib.runtime.query import query
 

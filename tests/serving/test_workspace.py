@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -239,3 +240,22 @@ def test_the_short_forms_ask_what_their_requests_ask(shop: GitRepo) -> None:
         pattern = RegexRequest("def \\w+", k=1, paths=("shop/**",), snapshot=PUBLISHED)
         lines = workspace.regex("def \\w+", k=1, paths=("shop/**",), refresh="never")
         assert workspace.searcher.regex(pattern).items == lines.items
+
+
+def test_a_closed_workspace_says_so_and_its_answers_stay(shop: GitRepo) -> None:
+    workspace = codenib.open(shop.path)
+    answer = workspace.search("price")
+    workspace.close()
+    assert answer[0].text
+    questions: list[Callable[[], object]] = [
+        lambda: workspace.search("price"),
+        lambda: workspace.regex("price"),
+        lambda: workspace.read("shop/cart.py"),
+        lambda: workspace.definition("convert"),
+        workspace.map,
+        workspace.status,
+        workspace.update,
+    ]
+    for ask in questions:
+        with pytest.raises(StateError, match="closed"):
+            ask()

@@ -27,7 +27,16 @@ class SourceOf(Protocol):
         """Lines of a file, 1-based and inclusive."""
 
 
-class Readable:
+class NotebookItem:
+    """An item that shows itself with its text in a notebook."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        return _cell(self)
+
+
+class Readable(NotebookItem):
     """A place of an answer, whose `text` is read when it is asked for, from the snapshot that answered."""
 
     __slots__ = ("_source",)
@@ -270,7 +279,7 @@ class Answer(ItemSequence[Evidence]):
 
 
 @dataclass(frozen=True, slots=True)
-class LineMatch:
+class LineMatch(NotebookItem):
     """A matching line. Lines are 1-based, columns 0-based in code points of `text`, ends exclusive.
 
     `column` and `end_column` are those of the first match in the line; `spans` holds every match. Line texts
@@ -317,7 +326,7 @@ class RegexAnswer(ItemSequence[LineMatch]):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Passage(NotebookItem):
     """Lines of one file of one snapshot."""
 
     path: str
@@ -327,3 +336,6 @@ class Passage:
     language: str
     text: str
     snapshot: SnapshotRef = field(default_factory=lambda: SnapshotRef("", None, False))
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.start_line}-{self.end_line}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from codenib.core.answers import Coverage, ItemSequence, Plan, SnapshotRef
+from codenib.core.answers import Coverage, ItemSequence, NotebookItem, Plan, SnapshotRef
 
 #: How a unit is shown: all lines, its declaration with the lines that match, its declaration, its place.
 Form = Literal["full", "cut", "signature", "location"]
@@ -14,7 +14,7 @@ Relation = Literal["used by", "uses"]
 
 
 @dataclass(frozen=True, slots=True)
-class Block:
+class Block(NotebookItem):
     """A unit, or neighbouring units, as a pack shows it. Lines are 1-based, inclusive and those of the unit.
 
     `text` is what the pack prints for it; `also` names places with the same text, as `path:line`.
@@ -77,7 +77,7 @@ class ContextPack(ItemSequence[Block]):
 
 
 @dataclass(frozen=True, slots=True)
-class Declaration:
+class Declaration(NotebookItem):
     """A declaration that a map shows."""
 
     path: str

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from codenib.core.answers import ItemSequence, SnapshotRef
+from codenib.core.answers import ItemSequence, NotebookItem, SnapshotRef
 
 
 class Hunk(NamedTuple):
@@ -61,7 +61,7 @@ class Commit:
 
 
 @dataclass(frozen=True, slots=True)
-class Touch:
+class Touch(NotebookItem):
     """A commit that changed the lines asked for, with where they stood after it.
 
     `lines` are the first and last line of each of its hunks that touch them; a pure deletion has the line
@@ -79,6 +79,11 @@ class Touch:
     lines: tuple[tuple[int, int], ...]
     added: int
     removed: int
+
+    @property
+    def text(self) -> str:
+        """What the commit says of itself."""
+        return self.message
 
     def __str__(self) -> str:
         return f"{self.commit[:10]} {self.author}: {self.subject}"

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from codenib.core.calls.checked import CheckedRequest
+from codenib.core.errors import InputError
 from codenib.core.navigation import Position
 from codenib.core.views import ViewKind
 
@@ -24,7 +26,7 @@ NeighbourRelation = Literal["dependencies", "dependents", "callers", "callees", 
 
 
 @dataclass(frozen=True, slots=True)
-class SnapshotRequest:
+class SnapshotRequest(CheckedRequest):
     """Which snapshot to answer for: that of revision `at`, or without it the worktree's.
 
     Navigation answers from what is there. With `wait` it brings up the graph first, and starts the language
@@ -41,7 +43,7 @@ PUBLISHED = SnapshotRequest(refresh="never")
 
 
 @dataclass(frozen=True, slots=True)
-class SearchRequest:
+class SearchRequest(CheckedRequest):
     """A ranked question: what to look for, and what must or must not be done for it.
 
     `budget` is `fast`, `balanced` or a number of milliseconds. `reranker` names one, which reads the first
@@ -69,7 +71,7 @@ class SearchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class RegexRequest:
+class RegexRequest(CheckedRequest):
     """A pattern to look for in the raw text; `k=None` for every line, `context` lines around each.
 
     Matches of a `multiline` pattern may span lines; a result is then all lines of one.
@@ -88,7 +90,7 @@ class RegexRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ExploreRequest:
+class ExploreRequest(CheckedRequest):
     """A question to be answered in at most `max_tokens` tokens."""
 
     query: str
@@ -98,7 +100,7 @@ class ExploreRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class OverviewRequest:
+class OverviewRequest(CheckedRequest):
     """The `k` longest files below `folder` (0: all of them), with what is known of each."""
 
     folder: str = ""
@@ -107,7 +109,7 @@ class OverviewRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ModulesRequest:
+class ModulesRequest(CheckedRequest):
     """What the folders and files below `folder` use of each other, the `k` busiest of them.
 
     Folders in `opened` stand as what they hold; None opens the largest until there is something to see.
@@ -122,7 +124,7 @@ class ModulesRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class NavigationRequest:
+class NavigationRequest(CheckedRequest):
     """Whose definition or references are asked for.
 
     `where` is a position, `path:line:column` (1-based), `path:line` with a `name`, or a dotted symbol.
@@ -137,7 +139,7 @@ class NavigationRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class NeighboursRequest:
+class NeighboursRequest(CheckedRequest):
     """Which neighbours of a symbol or file in the graph are asked for, up to `depth` steps away.
 
     `where` is as in `NavigationRequest`, or a path; no `kinds` means edges of every kind.
@@ -153,7 +155,7 @@ class NeighboursRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class ImpactRequest:
+class ImpactRequest(CheckedRequest):
     """What a change is, whose consequences are asked for: one of a place, a diff, or a revision.
 
     `where` is as in `NeighboursRequest`; `diff` is a unified diff, applied to the files or not yet; `since`
@@ -171,7 +173,7 @@ class ImpactRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class HistoryRequest:
+class HistoryRequest(CheckedRequest):
     """Whose commits are asked for: those of a file, or of lines `start` to `end` of it; `k=0` for all."""
 
     path: str
@@ -182,7 +184,7 @@ class HistoryRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class IndexRequest:
+class IndexRequest(CheckedRequest):
     """Which views to build or maintain, of revision `at` or of the worktree as it is now.
 
     `embedder`, `family` (`flat`, `ivf`, `hnsw`) and `documents` (`L2`, `L0`) choose the dense view, also for
@@ -197,3 +199,12 @@ class IndexRequest:
     family: str | None = None
     documents: str | None = None
     trust: bool | None = None
+
+    def __post_init__(self) -> None:
+        """Views may be given by name."""
+        known = [str(kind) for kind in ViewKind]
+        if isinstance(self.views, str) or any(str(each) not in known for each in self.views):
+            what = f"views must be a list of {', '.join(known)}"
+            raise InputError(what, hint=f'views=["{ViewKind.GRAPH}"]')
+        object.__setattr__(self, "views", tuple(ViewKind(str(each)) for each in self.views))
+        super(IndexRequest, self).__post_init__()

@@ -12,6 +12,7 @@ from codenib.compiler.dense import open_named
 from codenib.compiler.graph import FindBackends
 from codenib.core import requests
 from codenib.core.answers import Answer, Evidence, Passage, RegexAnswer
+from codenib.core.calls.checked import check_path
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import StateError
 from codenib.core.protocols import Progress
@@ -61,6 +62,7 @@ class Workspace:
         find_backends: FindBackends = backends_of,
         manifest: RepoManifest | None = None,
     ) -> None:
+        check_path(path)
         repository = locate(Path(path))
         self.name, self.root = repository.name, repository.root
         self.is_bare = repository.kind == "bare"  # without a worktree, answers are for HEAD
@@ -80,6 +82,7 @@ class Workspace:
         """What builds and updates the views; an error where nothing may be built."""
         if self._maintenance is None:
             raise StateError("a workspace of a published manifest builds nothing", hint="codenib index")
+        self.snapshots.check_open()
         return self._maintenance
 
     @cached_property
@@ -112,8 +115,8 @@ class Workspace:
         self.close()
 
     def close(self) -> None:
-        """Let go of the opened views, engines and servers."""
-        self.snapshots.clear()
+        """Let go of the opened views, engines and servers. No question is answered after it; answers stay."""
+        self.snapshots.close()
         self._compiler.dense.close()
         self.searcher.close()
         self._compiler.graph.close()
@@ -132,10 +135,12 @@ class Workspace:
 
     def current_snapshot(self) -> str:
         """The snapshot of the worktree as it is now."""
+        self.snapshots.check_open()
         return self._compiler.take().id
 
     def status(self) -> StatusReport:
         """What is indexed, for which snapshot, and what changed since."""
+        self.snapshots.check_open()
         return make_status(self._compiler)
 
     def search(

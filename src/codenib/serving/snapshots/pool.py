@@ -112,8 +112,12 @@ class Snapshots(Protocol):
         """The views that this worktree has; the default ones when it has none."""
         ...
 
-    def clear(self) -> None:
-        """Let go of all."""
+    def close(self) -> None:
+        """Let go of all, and answer no further question."""
+        ...
+
+    def check_open(self) -> None:
+        """Raise when it was closed."""
         ...
 
 
@@ -125,6 +129,7 @@ class SnapshotPool:
         self._store = compiler.store
         self._worktree = compiler.repository.worktree_key
         self.opened = OpenSnapshots()
+        self._closed = False
         self.is_maintainer = False  # whether this process is the one that maintains the slow views
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
@@ -132,10 +137,16 @@ class SnapshotPool:
         #: Brings up, beside this process, what questions do not wait for; a server has its own way.
         self.catch_up_beside: Callable[[], None] = self._start_background
 
-    def clear(self) -> None:
-        """Let go of all."""
+    def close(self) -> None:
+        """See `Snapshots.close`. What answered before can still be read."""
+        self._closed = True
         self.opened.pinned.clear()
         self.opened.looks.clear()
+
+    def check_open(self) -> None:
+        """See `Snapshots.check_open`."""
+        if self._closed:
+            raise StateError("this workspace is closed", hint="codenib.open(path)")
 
     def look_again(self) -> None:
         """Trust no recent look at the files."""
@@ -145,6 +156,7 @@ class SnapshotPool:
         self, kind: ViewKind | None, request: SnapshotRequest, also: Sequence[ViewKind] = ()
     ) -> tuple[PinnedSnapshot, str]:
         """See `Snapshots.pin`."""
+        self.check_open()
         at = request.at
         if request.refresh == "never" and at is None:
             published = self._pin_published(kind)
@@ -204,6 +216,7 @@ class SnapshotPool:
 
     def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> PinnedSnapshot:
         """See `Snapshots.pin_ready`."""
+        self.check_open()
         patience_s = patience_s if self.maintained_elsewhere() else 0.0
         recent = self._recently(at)
         if recent is not None and (ready := self._ready(recent, kind)) is not None:
@@ -228,6 +241,7 @@ class SnapshotPool:
 
     def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
         """See `Snapshots.pin_last`."""
+        self.check_open()
         record = self._records_of_head().get(kind)
         manifest = self._store.manifest(record.snapshot) if record is not None else None
         if manifest is None:

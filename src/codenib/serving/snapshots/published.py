@@ -22,6 +22,7 @@ class PublishedPool:
     def __init__(self, compiler: IndexCompiler, manifest: RepoManifest) -> None:
         self._compiler = compiler
         self._manifest = manifest
+        self._closed = False
 
     @cached_property
     def _only(self) -> PinnedSnapshot:
@@ -32,6 +33,7 @@ class PublishedPool:
     def pin(
         self, kind: ViewKind | None, request: SnapshotRequest, also: Sequence[ViewKind] = ()
     ) -> tuple[PinnedSnapshot, str]:
+        self.check_open()
         if request.at is not None:
             what = f"this workspace has one snapshot, and cannot answer for {request.at}"
             raise InputError(what, hint="codenib … --at REV")
@@ -40,6 +42,7 @@ class PublishedPool:
         return self._only, ""
 
     def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> PinnedSnapshot:
+        self.check_open()
         with suppress(StateError):  # the caller asks whether the view is there
             return self.pin(kind, SnapshotRequest(at))[0]
         return self._only
@@ -55,5 +58,10 @@ class PublishedPool:
     def views_of_head(self) -> tuple[ViewKind, ...]:
         return tuple(self._manifest.views)
 
-    def clear(self) -> None:
-        """Nothing to let go of: the one snapshot stays open for those who still read from it."""
+    def close(self) -> None:
+        """The one snapshot stays open for those who still read from it."""
+        self._closed = True
+
+    def check_open(self) -> None:
+        if self._closed:
+            raise StateError("this workspace is closed", hint="codenib.open(path)")

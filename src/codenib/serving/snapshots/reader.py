@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Evidence, Passage, Readable, SnapshotRef
+from codenib.core.calls.checked import check_lines, check_path
 from codenib.core.errors import InputError
 from codenib.core.navigation import Location
 from codenib.core.requests import SnapshotRequest
@@ -37,6 +39,7 @@ class SourceReader:
             pinned, _ = self._snapshots.pin(None, request)
         name = self.relative(path)
         rows = split_lines(pinned.text(name))
+        check_lines(lines)
         first, last = lines[0] or 1, min(lines[1] or len(rows), len(rows))
         if rows and not 1 <= first <= last:
             what = f"{name} has {len(rows)} lines; {lines[0]}-{lines[1] or ''} is outside"
@@ -92,8 +95,9 @@ class SourceReader:
         """The paths of a snapshot, in order."""
         return sorted(self._snapshots.pin(None, request)[0].files)
 
-    def relative(self, path: str) -> str:
+    def relative(self, path: str | PathLike[str]) -> str:
         """`path` relative to the repository's root, however the caller wrote it."""
+        check_path(path)
         place = Path(path)
         if not place.is_absolute():
             return place.as_posix()
