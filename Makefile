@@ -9,7 +9,7 @@ CYCLONEDX = 7.5.0
 FUZZ_COUNT ?= 100000
 
 .DEFAULT_GOAL := help
-.PHONY: help setup tools browser zoekt check lint types imports structure doctests test engines fix fuzz faults dist sbom coverage bench
+.PHONY: help setup tools browser zoekt check lint types imports structure links doctests test engines fix fuzz faults docs dist sbom coverage bench
 
 help: ## this list
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
@@ -32,7 +32,7 @@ browser: ## Chromium for the tests of the page: by apt-get as root, otherwise it
 zoekt: ## an optional peer of the trigram view; needs Go
 	GOBIN=$(TOOLS)/bin go install github.com/sourcegraph/zoekt/cmd/zoekt@$(ZOEKT) github.com/sourcegraph/zoekt/cmd/zoekt-index@$(ZOEKT)
 
-check: lint types imports structure doctests engines test ## everything below; green before every commit
+check: lint types imports structure links doctests engines test ## everything below; green before every commit
 
 lint: ## format and lint of Python
 	$(BIN)/ruff format --check .
@@ -46,6 +46,9 @@ imports: ## which stage may import which
 
 structure: ## sizes of files and rooms, names of one meaning, calls with few arguments
 	$(BIN)/python tests/check_structure.py
+
+links: ## every link of the pages leads to a file or a heading
+	$(BIN)/python tests/check_links.py
 
 doctests: ## the examples in docstrings
 	$(BIN)/pytest --doctest-modules src
@@ -71,6 +74,11 @@ faults: ## each write step of commands × kill, full disk, I/O error, read-only;
 
 hostile: ## every hostile repository and engine case is made and asked; HOSTILE="--only names --jobs 2" for some
 	$(BIN)/python -m tests.hostile.corpus $(HOSTILE)
+
+docs: ## build/site: the pages as a site that fetches nothing from other hosts; the tools have an environment of their own
+	python3 -m venv build/docs && build/docs/bin/pip install --quiet --editable '.[docs]'
+	rm -rf build/site && build/docs/bin/sphinx-build -W --keep-going -q -b html -d build/doctrees docs build/site
+	$(BIN)/python tests/check_site.py build/site
 
 dist: ## the wheel and the sdist, in dist/
 	$(BIN)/python -m hatchling build -t wheel -t sdist

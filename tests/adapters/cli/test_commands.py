@@ -52,7 +52,7 @@ def test_search_json_has_the_documented_shape(terminal: Terminal) -> None:
     answer = terminal.json("search", "save session", "-k", "1")
     assert list(answer) == [
         "items", "total", "truncated", "snapshot", "freshness", "provider", "seconds", "plan", "coverage",
-        "note", "without",
+        "note", "without", "steps", "explained",
     ]  # fmt: skip
     assert answer["snapshot"]["commit"] == terminal.repository.head()
     assert (answer["plan"]["route"], answer["note"], answer["without"]) == ("hybrid", "", [])

@@ -40,7 +40,7 @@ def impact(call: Call) -> ToolReply:
         "parts": [asdict(part) for part in answer.parts],
         "items": [asdict(item) for item in answer.items],
     }
-    return ToolReply(head, entries, facts, "raise max_tokens, or lower k", links=1)
+    return ToolReply(head, entries, facts, "raise max_tokens, or lower k")
 
 
 def _entries(part: ImpactPart, answer: ImpactAnswer) -> list[str]:

@@ -169,7 +169,8 @@ def _navigated(answer: NavigationAnswer, entries: Sequence[str], what: str, name
         "note": note_for_tools(answer.note),
         "items": _items(answer),
     }
-    return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total, links=1)
+    links = 1 if what == "definitions" else 0  # a list of uses has its places in the text, in fewer tokens
+    return ToolReply(head, entries, facts, "raise max_tokens or k", total=answer.total, links=links)
 
 
 def _items(answer: NavigationAnswer) -> list[dict[str, Any]]:
