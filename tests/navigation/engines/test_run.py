@@ -56,6 +56,13 @@ def test_an_engine_that_says_nothing_is_ended() -> None:
         list(run.lines([]))
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="CPU time is not told")
+def test_an_engine_that_works_long_without_a_word_is_ended_sooner() -> None:
+    run = EngineRun(program("while True: pass"), "test", silent, silent_cpu_s=0.2)
+    with pytest.raises(ProviderError, match=r"said nothing for 0\.2 s of CPU time"):
+        list(run.lines(["a"]))
+
+
 def test_an_engine_without_its_report_is_no_success() -> None:
     run = EngineRun(program("pass"), "test", silent)
     assert list(run.lines([])) == []

@@ -32,7 +32,7 @@ def test_what_takes_too_much_cpu_time_is_ended_with_its_children(script: str) ->
 
 
 def test_what_sleeps_though_it_owes_an_answer_is_ended() -> None:
-    assert watched(ASLEEP, cpu_s=60, owes=True) == "it waits for what never comes"
+    assert watched(ASLEEP, cpu_s=60, owes=True).startswith("it waits for what never comes")
 
 
 def test_what_answers_within_its_time_stays() -> None:

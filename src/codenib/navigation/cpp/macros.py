@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 
-_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+(?:\(([^)]*)\))?([^\n]*)", re.MULTILINE)
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+(?:\(([^)\n]*)\))?([^\n]*)", re.MULTILINE)
 _DEFINES = re.compile(r"[ \t]*#[ \t]*define\b")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from codenib.core.errors import ProviderError
 from codenib.navigation.engines.process import ChildProcess, Program
+from codenib.navigation.engines.watchdog import Silence
 
 
 class ResidentEngine:
@@ -19,7 +20,8 @@ class ResidentEngine:
 
     def __init__(self, program: Program) -> None:
         self.program = program
-        self._child = ChildProcess(program)
+        self.silence = Silence()
+        self._child = ChildProcess(program, self._hear)
         self.requests = 0
         self.settled = False
 
@@ -50,13 +52,23 @@ class ResidentEngine:
             self._child.stdin.flush()
         except (OSError, ValueError) as error:
             raise self._failed("; ".join(self._child.last_lines()) or str(error)) from error
+        with self.silence.limit(self._child.pid, self._child.end):
+            yield from self._answers()
+
+    def _answers(self) -> Iterator[bytes]:
         for line in self._child.stdout:
+            self.silence.hear()
             if line.startswith(b'{"end"'):
                 return
             if line.startswith(b'{"error"'):
                 raise self._failed(str(json.loads(line)["error"]))
             yield line.rstrip(b"\n")
-        raise self._failed()
+        raise self._failed(self.silence.reason)
+
+    def _hear(self, line: str) -> bool:
+        """A line of standard error; progress is none."""
+        self.silence.hear()
+        return line.startswith("progress ")
 
     def _failed(self, reason: str = "") -> ProviderError:
         return self._child.failure(reason)

@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from math import inf
 from time import monotonic
 from typing import Any
 
@@ -13,6 +14,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.facts import FileScope
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import ChildProcess, Program
+from codenib.navigation.engines.watchdog import Silence
 
 #: Seconds without a word after which an engine is ended. That of Rust loads what lies below a small
 #: repository in silence; the others speak file by file. Each file of a large repository adds to it.
@@ -29,9 +31,16 @@ class EngineRun:
     """
 
     def __init__(
-        self, program: Program, group: str, progress: Progress, *, silent_s: float | None = None
+        self,
+        program: Program,
+        group: str,
+        progress: Progress,
+        *,
+        silent_s: float | None = None,
+        silent_cpu_s: float = inf,
     ) -> None:
         self._program = program
+        self._silence = Silence(silent_cpu_s)
         self._stage = f"facts of {group}"
         self._progress = progress
         self._count = 0
@@ -57,10 +66,14 @@ class EngineRun:
                 child.stdin.write("".join(f"{name}\n" for name in files).encode())
                 child.stdin.close()
             self._heard = monotonic()
-            for line in child.stdout:
-                self._heard = None  # whoever takes the line may take its time
-                yield line.rstrip(b"\n")
-                self._heard = monotonic()
+            with self._silence.limit(child.pid, child.end):
+                for line in child.stdout:
+                    self._heard = None  # whoever takes the line may take its time
+                    self._silence.hear()
+                    yield line.rstrip(b"\n")
+                    self._heard = monotonic()
+            if self._silence.reason:
+                raise child.failure(self._silence.reason)
             if silent.is_set():
                 raise child.failure(f"it said nothing for {limit_s:.0f} s, and was ended")
             if child.wait():
@@ -87,6 +100,7 @@ class EngineRun:
         return self._report
 
     def _understands(self, line: str) -> bool:
+        self._silence.hear()
         if self._heard is not None:
             self._heard = monotonic()
         word, _, rest = line.partition(" ")

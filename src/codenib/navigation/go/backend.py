@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from codenib.navigation.engines.programs import run_program
 from codenib.navigation.engines.resident import ResidentEngine
 from codenib.navigation.engines.run import EngineRun, path_of
 from codenib.navigation.go.build_cache import build_cache
+from codenib.navigation.go.limits import silent_cpu_s
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of
 
@@ -56,7 +58,9 @@ class GoBackend:
         """The facts of each file. Nothing of the repository runs; without trust, go is confined."""
         if not files:
             return
-        run = EngineRun(self._program(root, trusted=trusted), self.group, progress)
+        program = self._program(root, trusted=trusted)
+        limit_s = inf if trusted else silent_cpu_s(root, files)
+        run = EngineRun(program, self.group, progress, silent_cpu_s=limit_s)
         count = 0
         for line in run.lines(files):
             count += 1
@@ -67,7 +71,7 @@ class GoBackend:
 
     def engine(self, root: Path, *, trusted: bool) -> GoEngine:
         """The engine, to stay."""
-        return GoEngine(self._program(root, "serve", trusted=trusted))
+        return GoEngine(self._program(root, "serve", trusted=trusted), root, trusted=trusted)
 
     def _program(self, root: Path, *more: str, trusted: bool) -> Program:
         command = (*self._tools.require(_TOOL).command, str(root), *more)
@@ -86,6 +90,16 @@ class GoEngine(ResidentEngine):
     """The resident engine. It checks what depends on an edit again, and gives the lines that differ."""
 
     lacks: tuple[str, ...] = ()
+
+    def __init__(self, program: Program, root: Path, *, trusted: bool) -> None:
+        super().__init__(program)
+        self._root = root
+        self._trusted = trusted
+
+    def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        if not self._trusted:
+            self.silence.cpu_s = silent_cpu_s(self._root, files)
+        super().sync(files, changed)
 
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
         fresh: dict[str, bytes] = {}

@@ -128,6 +128,12 @@ class ServerActivity(ServerListener):
         with self._changed:
             self._heard = monotonic()
 
+    @property
+    def busy(self) -> bool:
+        """Whether it says that it works on something."""
+        with self._changed:
+            return bool(self._running) or not self._quiescent
+
     def wait_ready(self, limit_s: float, *, grace: bool = True) -> bool:
         """Wait until no progress runs and, with `grace`, it was quiet for long enough; False at the limit."""
         deadline = monotonic() + limit_s

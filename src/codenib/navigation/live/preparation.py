@@ -52,9 +52,10 @@ def _prepare_language(start: ServerStart, *, trusted: bool) -> Preparation:
         return Preparation(environment=environment(start.folder / "cargo-target", trusted=False))
     if group == "go" and "toolbox" in start.places:
         from codenib.navigation.go.build_cache import build_cache
+        from codenib.navigation.go.limits import server_cpu_s
 
         cache = str(build_cache(start.root, Path(start.places["toolbox"])))
-        return Preparation({"cache": cache}, {"GOCACHE": cache})
+        return Preparation({"cache": cache}, {"GOCACHE": cache}, answer_cpu_s=server_cpu_s(start.root))
     if group == "python":
         return Preparation({"python": python_interpreter()})
     return Preparation()

@@ -23,7 +23,7 @@ from codenib.navigation.engines.rpc import ServerDied, ServerSlow
 from codenib.navigation.live.preparation import ServerStart, prepare
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations
 from codenib.navigation.live.servers import Launch, Server, launch_of
-from codenib.navigation.live.session import LanguageServerSession, LiveRequest, SyncEffect, Timeouts
+from codenib.navigation.live.session import TRUST, LanguageServerSession, LiveRequest, SyncEffect, Timeouts
 from codenib.navigation.live.worktree import Changes
 
 # As the paper's replay: at least two rounds of the same requests, at most eight, until two agree.
@@ -213,12 +213,23 @@ class LiveProvider:
         with self._lock:
             if self._closed:
                 raise self._is_closed() from error
+            if stuck := self._stuck(error.pid):
+                self._drop(error.pid)
+                what = f"{self.server.tool} was ended: {stuck}"
+                raise ProviderError(
+                    what, hint=TRUST if "CPU" in stuck else f"find {self.root} -type p"
+                ) from error
             if self._drop(error.pid):
                 self._crashes += 1  # once, however many requests were waiting
             in_a_row = max(crashes, self._crashes)
             if in_a_row >= _CRASHES:
                 what = f"{self.server.tool} crashed {in_a_row} times in a row; the last time: {error.message}"
                 raise ProviderError(what, hint=f"codenib tools install {self.server.group}") from error
+
+    def _stuck(self, pid: int) -> str:
+        """Why the server that is this process was ended by us; empty when it was not."""
+        session = self._session
+        return session.watchdog.reason if session is not None and session.connection.pid == pid else ""
 
     def _drop(self, pid: int) -> bool:
         """End the server that is this process, if it still is the current one."""

@@ -11,6 +11,7 @@ import shutil
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path, PurePosixPath
 
 from codenib.navigation.engines.sandbox import PathPolicy
@@ -88,12 +89,13 @@ class Server:
 class Preparation:
     """What a server gets on one repository: `places` for names in braces, `environment` over the row's.
 
-    With a `policy` it runs in a sandbox, where there is one.
+    With a `policy` it runs in a sandbox, where there is one. `answer_cpu_s` is the CPU time for one answer.
     """
 
     places: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     policy: PathPolicy | None = None
+    answer_cpu_s: float = inf
 
 
 _UNPREPARED = Preparation()
@@ -108,6 +110,7 @@ class Launch:
     settings: Options
     environment: Mapping[str, str]
     policy: PathPolicy | None = None
+    answer_cpu_s: float = inf
 
 
 _CPP = (
@@ -222,7 +225,14 @@ def launch_of(
         settings = {**settings, server.section: options}
     arguments = (_filled(argument, places) for argument in server.arguments)
     environment = {**server.environment, **prepared.environment}
-    return Launch((*command, *filter(None, arguments)), options, settings, environment, prepared.policy)
+    return Launch(
+        (*command, *filter(None, arguments)),
+        options,
+        settings,
+        environment,
+        policy=prepared.policy,
+        answer_cpu_s=prepared.answer_cpu_s,
+    )
 
 
 def tool_paths(server: Server, tools: Toolbox) -> dict[str, str]:

@@ -20,6 +20,7 @@ from codenib.core.navigation import Position
 from codenib.navigation.engines.priority import hurry
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.rpc import Connection, ServerRefused
+from codenib.navigation.engines.watchdog import Watchdog
 from codenib.navigation.live.activity import ServerActivity
 from codenib.navigation.live.documents import OpenDocument, OpenDocuments
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations, ResponseReader
@@ -64,7 +65,7 @@ class LiveRequest:
     declaration: bool = True
 
 
-_TRUST = "codenib index --views graph --trust"
+TRUST = "codenib index --views graph --trust"
 
 
 class SyncEffect(IntEnum):
@@ -129,6 +130,13 @@ class LanguageServerSession:
             self.activity.nudge = partial(hurry, self.connection.pid)
         self.documents = OpenDocuments(root, server, self._texts, self.connection.notify)
         self.ended = threading.Event()
+        self.watchdog = Watchdog(
+            self.connection.pid,
+            lambda: self.connection.close(gently=False),
+            lambda: self.connection.owes or self.activity.busy,
+        )
+        if launch.policy is not None:  # a trusted one may wait for the network
+            self.watchdog.guard(self.ended, launch.answer_cpu_s)
         self._launch = launch
         self._encoding: Encoding = "utf-16"
         self._member = member
@@ -259,7 +267,7 @@ class LanguageServerSession:
         for path in self.worktree.paths:
             if PurePosixPath(path).name in self.server.refuses:
                 what = f"{path} can make {self.server.tool} run programs of the repository"
-                raise ProviderError(f"{what}, which is not trusted", hint=_TRUST)
+                raise ProviderError(f"{what}, which is not trusted", hint=TRUST)
 
     def _opens(self, path: str) -> bool:
         return self.server.language_id(path) is not None and (self._root / path).is_file()

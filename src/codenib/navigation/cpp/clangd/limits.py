@@ -16,6 +16,7 @@ from pathlib import Path
 
 from codenib.core.errors import ProviderError
 from codenib.navigation.cpp.includes import Includes
+from codenib.navigation.cpp.tokens import TokenKind, lex
 
 #: Seconds of CPU time for any file, and for each megabyte that it may include.
 _FILE_S = 3.0
@@ -29,6 +30,7 @@ _FILES_A_STRIKE = 50
 _ROUNDS = 4
 _NAMED = 3
 _LONGEST_NAME = 200
+_FARTHEST = 20_000  # characters; 400,000 names in one line took over a minute
 _SYSTEM_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*<([^>\n]+)>", re.MULTILINE)
 _ANY_DIRECTIVE = re.compile(rb"^[ \t]*#[ \t]*include(?:_next)?[ \t]*[<\"]([^>\"\n]+)[>\"]", re.MULTILINE)
 _SYSTEM_FOLDERS = ("/usr/local/include", "/usr/include", "/opt/homebrew/include")
@@ -99,6 +101,19 @@ class FileLimits:
         for path in list(self.left_out):
             for each in sorted(includes.closure(path) - good):
                 self.left_out.setdefault(each, f"only {path} includes it")
+
+
+def has_far_names(text: str, *, is_c: bool) -> bool:
+    """Whether names stand beyond `_FARTHEST` in a line: clangd reads the line anew to find each of them.
+
+    >>> has_far_names("int a;\\nint b;\\n", is_c=True), has_far_names("a+" * 40_000, is_c=True)
+    (False, True)
+    >>> has_far_names("int a[] = {" + "1," * 40_000 + "};", is_c=True)
+    False
+    """
+    if max(map(len, text.split("\n"))) <= _FARTHEST:
+        return False
+    return any(token.kind is TokenKind.NAME and token.column > _FARTHEST for token in lex(text, is_c=is_c))
 
 
 def describe(left_out: Iterable[str]) -> str:

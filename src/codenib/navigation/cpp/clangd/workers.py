@@ -13,7 +13,7 @@ from pathlib import Path
 
 from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.navigation.cpp.clangd.answers import Asker, Definitions, FileAnswers
-from codenib.navigation.cpp.clangd.limits import FileLimits, describe
+from codenib.navigation.cpp.clangd.limits import FileLimits, describe, has_far_names
 from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
@@ -172,6 +172,10 @@ class ClangdWorkers:
     def _ask_batch(self, batch: Sequence[str], table: SymbolTable) -> list[FileAnswers]:
         """The answers of files that share a clangd; one that takes too long has none, and ends it."""
         found = []
+        for path in batch:
+            text = (self.root / path).read_bytes().decode("utf-8", "replace")
+            if has_far_names(text, is_c=path.endswith(".c")):
+                self._limits.left_out.setdefault(path, "names are too far in a line")
         left = [path for path in batch if path not in self._limits.left_out]
         while left:
             with self._asking(table) as (asker, watchdog):
