@@ -155,7 +155,11 @@ def _units(workspace: Workspace, path: str) -> Iterator[Unit]:
     for unit in units:
         name = re.split(r"[.:#]", unit.symbol)[-1]
         lines = unit.text.split("\n")
-        at = next((n for n, line in enumerate(lines) if re.search(rf"\b{re.escape(name)}\b", line)), None)
+        word = re.compile(rf"\b{re.escape(name)}\b")
+        code = (
+            n for n, line in enumerate(lines) if not re.match(r"\s*(?://|/?\*|#)", line) and word.search(line)
+        )
+        at = next(code, None)
         if unit.level.name == "L2" and name.isidentifier() and at is not None:
             line = unit.span.start_line + at
             body = "\n".join(lines[at : at + 12]).rstrip()

@@ -145,3 +145,13 @@ def test_a_folder_without_git_has_no_edits_and_no_companions(tmp_path: Path) -> 
 def test_two_kinds_of_change_at_once_are_refused(workspace: Workspace) -> None:
     with pytest.raises(InputError, match="one of them"):
         workspace.impact("load_cart", since="HEAD")
+
+
+def test_a_name_with_several_meanings_is_taken_as_a_change_of_each(
+    repository: GitRepo, workspace: Workspace
+) -> None:
+    repository.write("shop/other.py", "def load_cart(): pass\n")
+    answer = workspace.impact("load_cart")
+    assert {each.path for each in answer.changed} == {"shop/load.py", "shop/other.py"}
+    assert "2 declarations have this name" in answer.note
+    assert ("shop/cart.py", "show_cart") in reached(answer, "dependent")

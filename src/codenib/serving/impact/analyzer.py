@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from codenib.core.calls.cancellation import CallCancelled, check_cancelled
 from codenib.core.errors import CodenibError, InputError
+from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import ImpactRequest, NeighboursRequest, SnapshotRequest
 from codenib.core.source import Level, Mark, UnitRow
 from codenib.core.symbols import (
@@ -27,6 +28,7 @@ from codenib.core.symbols import (
 from codenib.core.views import ViewKind
 from codenib.serving.impact.edits import EditedFile, edits_between, edits_of_diff
 from codenib.serving.navigation.by_name import places_of_name
+from codenib.serving.navigation.meanings import main_meaning
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.snapshots.reader import link_source
 from codenib.units.extract import extract
@@ -135,6 +137,14 @@ class ImpactAnalyzer:
         path = self._navigator.places.path_of(request.where)
         if path in pinned.files and request.where == path and not request.name:
             return [_Changed(_file_symbol(path), replace(ask, relation="dependents"))], {path}, []
+        meanings = self._navigator.places.meanings(pinned, request.where, request.snapshot) or []
+        if len(meanings) > 1 and main_meaning(meanings) is None:  # a change of the name is one of each
+            changed = [
+                _Changed(_meant_symbol(each), replace(ask, where=_position(each), name=""))
+                for each in meanings
+            ]
+            note = f"{len(meanings)} declarations have this name: all are taken as changed"
+            return changed, {each.symbol.path for each in changed}, [note]
         start = self._navigator.neighbours(replace(ask, depth=1, k=1)).symbols[0]
         return [_Changed(start, ask)], {start.path}, []
 
@@ -396,6 +406,22 @@ def _row_symbol(path: str, row: UnitRow) -> Symbol:
         path=path,
         line=row.start_line,
         end_line=row.end_line,
+    )
+
+
+def _position(meaning: Meaning) -> Position:
+    return Position(meaning.place.path, meaning.place.line, meaning.place.column)
+
+
+def _meant_symbol(meaning: Meaning) -> Symbol:
+    return Symbol(
+        id=-1,
+        name=last_name(meaning.symbol),
+        qualified=meaning.symbol,
+        kind=meaning.kind,
+        path=meaning.place.path,
+        line=meaning.start_line,
+        end_line=meaning.end_line,
     )
 
 

@@ -318,7 +318,8 @@ def _lines(answer: GraphAnswer, which: str, standing: Standing) -> Iterator[str]
 
 
 def _line(symbol: Symbol, standing: Standing) -> str:
-    place = click.style(f"{standing.from_here(symbol.path)}:{symbol.line}", fg="cyan")
+    line = "/" if symbol.path.endswith("/") else f":{symbol.line}"
+    place = click.style(f"{standing.from_here(symbol.path).rstrip('/')}{line}", fg="cyan")
     name = "" if symbol.qualified == symbol.path else f"  {click.style(symbol.qualified, bold=True)}"
     return f"{place}{name}  {click.style(symbol.kind, dim=True)}"
 

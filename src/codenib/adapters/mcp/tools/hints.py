@@ -11,7 +11,8 @@ from codenib.core.errors import CodenibError
 _TOOLS = tuple(
     (re.compile(command), words)
     for command, words in (
-        (r"codenib def (.+)", r"definition at \1"),
+        (r"codenib def ([^\s:]+):(\d+)(?::\d+)?", r"path=\1 line=\2 with the name"),
+        (r"codenib def (.+)", r"definition name=\1"),
         (r"codenib (?:read|units) (.+)", r"read \1"),
         (r"codenib symbols (.+)", r"search \1"),
         (r"codenib history (.+)", r"history \1"),
