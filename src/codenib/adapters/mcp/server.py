@@ -186,14 +186,15 @@ class _Handlers:
         self, request: Request, tool: McpTool, arguments: dict[str, Any], structured: bool
     ) -> Rendered:
         """Run a tool in a thread, and tell the client of long work meanwhile."""
+        meter = ProgressMeter()
         if tool.waits:
-            await self._until_ready(request)
+            await self._until_ready(request, meter)
         if tool.needs is not None:
             self._context.require(tool.needs)
         run = partial(_run, self._context, tool, arguments, structured=structured, sent=self._sent)
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:
-                group.start_soon(self._tell, request)
+                group.start_soon(self._tell, request, meter)
                 try:
                     rendered = await self._turns[tool.lane(arguments)].run(_client(request), run)
                 except CodenibError as error:  # inside the group, which would wrap it
@@ -202,14 +203,14 @@ class _Handlers:
             return rendered
         raise StateError(f"{tool.name} took more than {_CALL_S:.0f} s", hint="narrow the question")
 
-    async def _until_ready(self, request: Request) -> None:
+    async def _until_ready(self, request: Request, meter: ProgressMeter) -> None:
         """Wait for the first index; when it takes long, say how far it is."""
         if self._context.check():
             return
         problem: CodenibError | None = None
         with anyio.move_on_after(self._wait_s):
             async with anyio.create_task_group() as group:
-                group.start_soon(self._tell, request)
+                group.start_soon(self._tell, request, meter)
                 try:
                     while not self._context.check():
                         await anyio.sleep(_STEP_S)
@@ -224,9 +225,9 @@ class _Handlers:
             )
             raise StateError(what, hint="ask again in a few seconds")
 
-    async def _tell(self, request: Request) -> None:
+    async def _tell(self, request: Request, meter: ProgressMeter) -> None:
         """Report the background work until cancelled; what was done before this call is not reported."""
-        meter, before = ProgressMeter(), self._context.work if self._context.state == "ready" else None
+        before = self._context.work if self._context.state == "ready" else None
         while True:
             await anyio.sleep(_TELL_S)
             work = self._context.work

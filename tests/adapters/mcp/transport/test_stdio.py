@@ -102,10 +102,12 @@ def test_while_it_indexes_the_server_answers_and_reports_progress(shop: GitRepo)
     from codenib.manifest.store import Store
     from codenib.snapshot.repository import locate
 
-    told: list[str] = []
+    told: list[float] = []
 
     async def hear(progress: float, total: float | None, message: str | None) -> None:
-        told.append(message or "")
+        assert message
+        assert total is None or total >= progress
+        told.append(progress)
         held.__exit__(None, None, None)
 
     async def ask(client: Client) -> None:
@@ -116,6 +118,7 @@ def test_while_it_indexes_the_server_answers_and_reports_progress(shop: GitRepo)
         found = await client.call_tool("search", {"query": "convert"}, progress_callback=hear)
         assert "shop/currency.py:6-7" in text_of(found)
         assert told
+        assert told == sorted(set(told)), "the protocol wants progress that grows"
 
     held = Store(locate(shop.path).key).writing()
     held.__enter__()

@@ -25,7 +25,7 @@ _tools = click.option(
     type=click.Choice(["default", "all"]),
     default="default",
     show_default=True,
-    help="Six tools, or the whole surface.",
+    help="Nine tools, or the whole surface.",
 )
 _structured = click.option(
     "--structured",

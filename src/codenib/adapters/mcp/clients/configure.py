@@ -18,8 +18,8 @@ from codenib.core.errors import InputError
 _OPEN, _CLOSE = "<!-- codenib -->", "<!-- /codenib -->"
 AGENTS_BLOCK = f"""{_OPEN}
 ## Finding code
-Use the `codenib` MCP tools before grep: `explore` with the task's own words, then `definition` and
-`references` for names and `read` for lines. Answers follow every edit; no re-indexing is needed.
+Use the `codenib` MCP tools before grep: `explore` with the task's own words, `definition` and `references`
+for names, `impact` before and after an edit. Answers follow every edit; no re-indexing is needed.
 {_CLOSE}
 """
 
