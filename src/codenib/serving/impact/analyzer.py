@@ -48,6 +48,7 @@ _REACH = f"through resolved uses, {_TEST_STEPS} steps at most: what a framework 
 _WALKED = 2000  # symbols that one walk may reach
 _MOST_CHANGED = 40  # declarations that are looked at; by name each takes up to half a second
 _MOST_USES = 20  # of each removed name
+_USUAL = 0.05  # of the commits of a file: what changes with it more rarely says little
 _COMPANIONS = 1000  # of each file: more than any has
 _REACHING = ("call", "reference", "type-use", "inherit")  # an import alone runs nothing of what it names
 _NOT_CODE = frozenset({"section", "window", "file", "cell"})
@@ -264,7 +265,8 @@ class ImpactAnalyzer:
                 known = best.get(each.path)
                 if each.path not in paths and (known is None or known[0].share < each.share):
                     best[each.path] = each, path
-        ordered = sorted(best.values(), key=lambda pair: (-pair[0].share, pair[0].path))
+        usual = [pair for pair in best.values() if pair[0].share >= _USUAL]
+        ordered = sorted(usual, key=lambda pair: (-pair[0].share, pair[0].path))
         items = [
             Affected(
                 relation="companion",
@@ -279,6 +281,8 @@ class ImpactAnalyzer:
             for each, path in ordered
         ]
         notes = [f"in no commit yet: {_some(uncommitted)}"] if uncommitted else []
+        if rare := len(best) - len(usual):
+            notes.append(f"{rare} more in less than {_USUAL:.0%} of its commits")
         whole = view.commit_count >= view.reachable
         if not whole:
             notes.append(f"of the newest {view.commit_count:,} of {view.reachable:,} commits")
