@@ -289,6 +289,8 @@ def test_an_edit_of_a_body_derives_its_file_alone(project: tuple[GitRepo, Worksp
     )
     found = workspace.definition("src/sum.h:6", name="last", provider="static")
     assert [(place.path, place.line) for place in found.locations] == [("tools/check.c", 4)]
+    callers = workspace.neighbours("last", "callers")  # its prototype in sum.h is no other meaning
+    assert [(each.path, each.name) for each in callers.symbols if each.depth] == [("tools/check.c", "main")]
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
 
 

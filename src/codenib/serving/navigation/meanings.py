@@ -113,13 +113,17 @@ def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
 
 
 def meanings_in_graph(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
-    """The declarations of the graph with this (dotted) name."""
-    from codenib.views.graph.navigate import extent_of, location_of
+    """The declarations of the graph with this (dotted) name; a prototype and its function are one."""
+    from codenib.views.graph.navigate import extent_of, home_of, location_of
     from codenib.views.graph.symbols import resolve
 
     view = pinned.graph
     ranked = []
-    for node in resolve(view, symbol):
+    nodes = resolve(view, symbol)
+    others = frozenset(nodes)
+    for node in nodes:
+        if home_of(view, node) in others - {node}:
+            continue
         place, extent = location_of(view, node), extent_of(view, node)
         lines = pinned.text(place.path).split("\n")
         meaning = Meaning(

@@ -121,6 +121,19 @@ def declared_at(view: GraphView, position: Position) -> list[int]:
     return [begin + at for at in found]
 
 
+def home_of(view: GraphView, node: int) -> int:
+    """The declaration that stands for a node's symbol: of a prototype, the function that it announces."""
+    if node < view.nodes_at or node >= view.count:
+        return node
+    place = location_of(view, node)
+    at = occurrence_at(view, Position(place.path, place.line, place.column))
+    keys = view.list_at(int(view.occurrence_keys[at])) if at is not None else []
+    others = [
+        key for key in keys if view.nodes_at <= key < view.count and view.names[key] == view.names[node]
+    ]
+    return node if node in keys or len(others) != 1 else others[0]
+
+
 def on_line(view: GraphView, path: str, line: int) -> list[int]:
     """The occurrences that begin on a line (1-based), left to right."""
     file = view.file_number(path)
