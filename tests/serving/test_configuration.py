@@ -12,6 +12,7 @@ from codenib.compiler.collect import collect
 from codenib.core.errors import InputError
 from codenib.core.views import ViewKind
 from codenib.serving.configuration import command_defaults, describe_configuration
+from codenib.serving.doctor import examine
 from codenib.serving.workspace import Workspace
 
 FILES = {
@@ -104,6 +105,13 @@ def test_a_wrong_file_stops_a_question_and_says_where(shop: GitRepo) -> None:
         pytest.raises(InputError, match=r"codenib.toml:2: there is no key serach.k; the nearest is search.k"),
     ):
         workspace.search("pay")
+
+
+def test_doctor_names_a_wrong_file(shop: GitRepo) -> None:
+    shop.write("codenib.toml", "\nserach.k = 5\n")
+    (check,) = [each for each in examine(shop.path) if each.name == "config"]
+    assert check.state == "broken"
+    assert check.hint.startswith("correct codenib.toml:2, or CODENIB_REPOSITORY_FILE=off")
 
 
 def test_a_bare_repository_is_configured_by_its_head(shop: GitRepo, tmp_path: Path) -> None:

@@ -24,7 +24,6 @@ MAX_LINE = 1000
 MAX_PARTS = 200
 _HEADER = re.compile(r"\s*\[+([^\[\]]+)\]+\s*(?:#.*)?$")
 _NAME = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-_HINT = "codenib config"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,17 +40,17 @@ def parse_file(data: bytes, file: str, *, repository: bool) -> dict[str, Setting
     try:
         table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{file} is not TOML: {error}", hint=_HINT) from error
+        raise InputError(f"{file} is not TOML: {error}", hint=_hint(file)) from error
     except (RecursionError, ValueError) as error:  # nested too deep; a number of too many digits
-        raise InputError(f"{file} is nested too deep or has a number too long", hint=_HINT) from error
+        raise InputError(f"{file} is nested too deep or has a number too long", hint=_hint(file)) from error
     lines = _lines_of(text)
     found: dict[str, Setting] = {}
-    for name, value in _flat(table):
+    for name, value in _flat(table, file):
         where = f"{file}:{lines[name]}" if name in lines else file
         key = _known(name, where)
         if repository and key.users:
             raise InputError(
-                f"{where}: {name} can only be set in your own file, not in a repository's", hint=_HINT
+                f"{where}: {name} can only be set in your own file, not in a repository's", hint=_hint(where)
             )
         found[name] = Setting(_checked(key, value, where, repository=repository), where)
     return found
@@ -76,13 +75,21 @@ def parse_variable(key: Key, text: str) -> Setting:
     return Setting(_checked(key, value, key.variable, repository=False), key.variable)
 
 
+def _hint(where: str) -> str:
+    """How to mend what a variable, the user's file or a repository's says."""
+    if where.startswith("CODENIB_"):
+        return f"unset {where}"
+    aside = ", or CODENIB_REPOSITORY_FILE=off codenib … goes without it" if where[:1] != "/" else ""
+    return f"correct {where}{aside}"
+
+
 def _bounded_text(data: bytes, file: str) -> str:
     if len(data) > MAX_BYTES:
         raise InputError(f"{file} is larger than {MAX_BYTES:,} bytes", hint=f"shorten {file}")
     try:
         text = data.decode()
     except UnicodeDecodeError as error:
-        raise InputError(f"{file} is not UTF-8", hint=_HINT) from error
+        raise InputError(f"{file} is not UTF-8", hint=_hint(file)) from error
     for number, line in enumerate(text.split("\n"), 1):
         if len(line) > MAX_LINE:
             what = f"{file}:{number} is longer than {MAX_LINE:,} characters"
@@ -90,12 +97,12 @@ def _bounded_text(data: bytes, file: str) -> str:
     return text
 
 
-def _flat(table: Mapping[str, object]) -> Iterator[tuple[str, object]]:
+def _flat(table: Mapping[str, object], file: str) -> Iterator[tuple[str, object]]:
     """Dotted names with their values; tables that are values themselves stay whole."""
     for name, value in table.items():
         if isinstance(value, dict) and name not in BY_NAME:
             if not value:
-                _known(name, name)
+                _known(name, file)
             yield from ((f"{name}.{inner}", each) for inner, each in value.items())
         else:
             yield name, value
@@ -110,13 +117,15 @@ def _known(name: str, where: str) -> Key:
         last = name.rpartition(".")[2][:80]
         near = [each for each in BY_NAME if each.rpartition(".")[2] == last][:1]
     also = f"; the nearest is {near[0]}" if near else ""
-    raise InputError(f"{where}: there is no key {_short(name)}{also}", hint=_HINT)
+    raise InputError(f"{where}: there is no key {_short(name)}{also}", hint=_hint(where))
 
 
 def _checked(key: Key, value: object, where: str, *, repository: bool) -> Value:
     checked = _of_kind(key, value)
     if checked is None:
-        raise InputError(f"{where}: {key.name} must be {key.expects}, not {_short(repr(value))}", hint=_HINT)
+        raise InputError(
+            f"{where}: {key.name} must be {key.expects}, not {_short(repr(value))}", hint=_hint(where)
+        )
     if key.kind == "globs" and isinstance(checked, tuple):
         _check_globs([str(glob) for glob in checked], key, where)
     if key.kind == "languages" and isinstance(checked, tuple):
@@ -124,7 +133,7 @@ def _checked(key: Key, value: object, where: str, *, repository: bool) -> Value:
     outside = [] if key.kind != "views" or not isinstance(checked, tuple) else _outside(checked)
     if repository and outside:
         what = f"{where}: {', '.join(outside)} starts outside programs, so only your own file can ask for it"
-        raise InputError(what, hint=f"codenib index --views {','.join(outside)}")
+        raise InputError(what, hint=_hint(where))
     return checked
 
 
@@ -164,7 +173,7 @@ def _check_globs(globs: list[str], key: Key, where: str) -> None:
     try:
         path_filter(globs, MAX_PARTS)
     except InputError as error:
-        raise InputError(f"{where}: {key.name}: {error.message}", hint=_HINT) from error
+        raise InputError(f"{where}: {key.name}: {error.message}", hint=_hint(where)) from error
 
 
 def _check_languages(languages: dict[str, str], key: Key, where: str) -> None:
@@ -175,7 +184,7 @@ def _check_languages(languages: dict[str, str], key: Key, where: str) -> None:
             near = get_close_matches(language[:80], known, 1, 0.5)
             also = f"; the nearest is {near[0]}" if near else ""
             what = f"{where}: {glob[:80]!r} is in no language that is known here, {language[:80]!r}{also}"
-            raise InputError(what, hint=_HINT)
+            raise InputError(what, hint=_hint(where))
 
 
 def _short(text: str) -> str:

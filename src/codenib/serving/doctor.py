@@ -18,6 +18,7 @@ from codenib.manifest.home import home, tools_folder
 from codenib.manifest.store import Store
 from codenib.navigation.engines.sandbox import VARIABLE, available_sandbox, setting
 from codenib.navigation.tools.locate import Toolbox
+from codenib.serving.configuration import describe_configuration
 from codenib.units.extract import extract
 from codenib.units.languages import LANGUAGES
 from codenib.views.trigram.zoekt import INSTALL, zoekt_available
@@ -44,8 +45,8 @@ class Check:
     hint: str = ""
 
 
-def examine() -> list[Check]:
-    """Look at everything that codenib stands on."""
+def examine(path: str | Path = ".") -> list[Check]:
+    """Look at everything that codenib stands on; `path` is in the repository whose configuration counts."""
     checks: tuple[Callable[[], Check], ...] = (
         _python,
         _package,
@@ -56,7 +57,7 @@ def examine() -> list[Check]:
         _sandbox,
         _zoekt,
     )
-    return [*(check() for check in checks), *_navigation()]
+    return [*(check() for check in checks), _configuration(path), *_navigation()]
 
 
 def _python() -> Check:
@@ -114,6 +115,16 @@ def _store() -> Check:
     if free < _LEAST_FREE:
         return Check("store", "broken", f"{root}: only {free // 1_000_000} MB free", "codenib gc")
     return Check("store", "ok", f"{root}, {free // 1_000_000_000} GB free")
+
+
+def _configuration(path: str | Path) -> Check:
+    """Whether the files and variables that configure commands here can be read."""
+    try:
+        keys = describe_configuration(path)
+    except InputError as error:
+        return Check("config", "broken", error.message, error.hint)
+    said = sorted({each.origin for each in keys} - {"default"})
+    return Check("config", "ok", f"set by {', '.join(said)}" if said else "nothing is set")
 
 
 def _watches() -> Check:

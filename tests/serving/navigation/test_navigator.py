@@ -252,5 +252,8 @@ def test_an_answer_by_name_is_of_the_revision_asked_for(repository: GitRepo, wor
     answer = workspace.definition("helper", at="HEAD~1")
     assert answer.provider == "syntactic"
     assert places(answer) == [("bin/run.rb", 1, 4)]
-    with pytest.raises(InputError, match="nothing is called 'helper'"):
+    with pytest.raises(InputError, match=r"nothing is called 'helper'$"):
         workspace.definition("helper", at="HEAD")
+    with pytest.raises(InputError, match="nothing is called 'renmaed'; near: renamed") as misspelt:
+        workspace.definition("renmaed", at="HEAD")
+    assert misspelt.value.hint == "codenib symbols renamed"

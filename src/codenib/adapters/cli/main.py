@@ -148,12 +148,20 @@ def run() -> None:
     except CodenibError as error:
         _fail(error)
     except OSError as error:
-        _fail(fault_of(error))
+        _fail(_typed_path(error) or fault_of(error))
     except Exception as error:  # noqa: BLE001 - the one catch-all: a person gets a sentence, not a trace
         if os.environ.get("CODENIB_DEBUG"):
             traceback.print_exc()
         what = f"internal error: {type(error).__name__}: {error}"
         _fail(CodenibError(what, hint="CODENIB_DEBUG=1 codenib …, and report the trace"))
+
+
+def _typed_path(error: OSError) -> InputError | None:
+    """What is wrong with a path that was typed, such as where to write a drawing; None for our own files."""
+    name = error.filename if isinstance(error.filename, str) else ""
+    if not name or not any(word == name or word.endswith(f"={name}") for word in sys.argv[1:]):
+        return None
+    return InputError(f"{name}: {error.strerror}", hint="give a path that is there and that you may use")
 
 
 def _fail(error: CodenibError) -> None:

@@ -77,7 +77,9 @@ def read_trace(path: str | Path) -> list[Event]:
     try:
         lines = Path(path).read_bytes().split(b"\n")
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error}", hint="codenib agent … --trace FILE") from error
+        raise InputError(
+            f"cannot read {path}: {error.strerror}", hint="codenib agent … --trace FILE"
+        ) from error
     events: list[Event] = []
     for number, line in enumerate(lines, 1):
         if not line.strip():

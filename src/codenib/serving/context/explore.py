@@ -60,7 +60,7 @@ class Explorer:
         answer = self._searcher.search(search)
         started = time.perf_counter()
         if request.max_tokens < 1:
-            what = f"a pack of {request.max_tokens} tokens"
+            what = f"{request.max_tokens} tokens have no room for anything"
             raise InputError(what, hint="codenib explore QUERY --max-tokens 4000")
         pinned = self._snapshots.of_snapshot(answer.snapshot.id)
         candidates = merge_equal(list(_candidates(pinned, answer)))

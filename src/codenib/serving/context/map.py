@@ -52,7 +52,9 @@ def draw_map(pinned: PinnedSnapshot, *, query: str | None, max_tokens: int) -> R
     """The map of one snapshot."""
     started = time.perf_counter()
     if max_tokens < 1:
-        raise InputError(f"a map of {max_tokens} tokens", hint="codenib map --max-tokens 1000")
+        raise InputError(
+            f"{max_tokens} tokens have no room for anything", hint="codenib map --max-tokens 1000"
+        )
     by_graph = pinned.has_fresh(ViewKind.GRAPH)
     declared = list(_by_graph(pinned) if by_graph else _by_names(pinned.lexical))
     ranked_by = ["graph" if by_graph else "names"]

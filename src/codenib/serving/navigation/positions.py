@@ -46,6 +46,10 @@ def parse_place(written: str) -> WrittenPlace:
     [(12, 14), (12, 14), (12, 12), (12, None)]
     >>> parse_place("flask.app.Flask").target
     'flask.app.Flask'
+    >>> parse_place("src/app.py:0-3")
+    Traceback (most recent call last):
+        ...
+    codenib.core.errors.InputError: src/app.py:0-3: lines are counted from 1
     """
     written = written.strip()
     if not written:
@@ -54,6 +58,8 @@ def parse_place(written: str) -> WrittenPlace:
     if match is None or not match["path"].strip(":"):
         return WrittenPlace(written)
     line, column, end = (int(match[part] or 0) for part in ("line", "column", "end"))
+    if match["line"] and not line:
+        raise InputError(f"{written}: lines are counted from 1", hint=f"codenib read {match['path']}")
     return WrittenPlace(match["path"], line, column, end, onward=bool(match["on"]))
 
 
@@ -66,7 +72,8 @@ def position_in(place: WrittenPlace, name: str, text: str) -> Position | None:
     path, line, column = place.target, place.line or 1, place.column
     lines = text.split("\n")
     if not 1 <= line <= len(lines):
-        raise InputError(f"{path} has {len(lines)} lines, not {line}", hint=f"codenib read {path}")
+        known = len(lines) - text.endswith("\n")  # as `read` counts: behind the last line end is no line
+        raise InputError(f"{path} has {known} lines, not {line}", hint=f"codenib read {path}")
     words = words_of(lines[line - 1])
     if name:
         return Position(path, line, _column_of(path, line, name, words))

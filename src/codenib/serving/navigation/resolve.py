@@ -123,8 +123,19 @@ class PlaceResolver:
         lexical, _ = self._snapshots.pin(ViewKind.LEXICAL, request)
         meanings = meanings_by_name(lexical, symbol)
         if not meanings:
-            raise InputError(f"nothing is called {symbol!r}", hint=f"codenib symbols {symbol.split('.')[-1]}")
+            raise _unknown(lexical, symbol)
         return meanings
+
+
+def _unknown(pinned: PinnedSnapshot, symbol: str) -> InputError:
+    """That nothing has a name, and which names are written almost so."""
+    from codenib.serving.search.names import unit_names
+
+    name = last_name(symbol)
+    near = unit_names(pinned).near(name)
+    also = f"; near: {', '.join(near)}" if near else ""
+    hint = f"codenib symbols {near[0]}" if near else f"codenib search '{symbol}'"
+    return InputError(f"nothing is called {symbol!r}{also}", hint=hint)
 
 
 def resolved_group(pinned: PinnedSnapshot, path: str) -> str | None:

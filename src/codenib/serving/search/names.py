@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ Array = NDArray[Any]
 _SPLIT = re.compile(r"\.|::|#|->| > ")
 _PLAIN = re.compile(r"[\w$]+")
 NOBODY = -1
+# How far a misspelt name is from the right one, and how long a name is compared at all: all are looked at.
+_MISSPELT, _ALIKE, _LONGEST_NAME = 2, 0.75, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +81,18 @@ class UnitNames:
         first, last = np.searchsorted(self._sorted, [number, number + 1])
         units = self._order[first:last]
         return units[self._view.live[units]]
+
+    def near(self, name: str) -> list[str]:
+        """Up to three last names of live units that are written almost as `name`, best first."""
+        wanted = name.lower()
+        alike = [
+            each
+            for each, count in zip(self.leaves, self.counts.tolist(), strict=True)
+            if count and abs(len(each) - len(wanted)) <= _MISSPELT and {each[0], each[-1]} & {*wanted}
+        ]
+        found = get_close_matches(wanted, alike, 3, _ALIKE) if len(wanted) <= _LONGEST_NAME else []
+        symbols = [self._view.document(int(self.units(each)[0])).symbol for each in found]
+        return [[part for part in _SPLIT.split(symbol) if _PLAIN.fullmatch(part)][-1] for symbol in symbols]
 
     def nested(self, name: str) -> list[NestedDeclaration]:
         """The declarations inside of units whose last name is `name`, in any case."""

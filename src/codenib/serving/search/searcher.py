@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -77,12 +77,13 @@ class Searcher:
         _log.debug("snapshot %s; %s", pinned.ref.id, refreshed or "nothing changed since it was indexed")
         _log.debug("route %s, because %s; views: %s", plan.route, plan.reason, _states(pinned))
         tests = request.tests or ("include" if signals.about_tests else "lower")
+        accepts = path_filter(request.paths)
         wanted = Retrieval(
             query=request.query,
             k=request.k,
             level=request.level,
             tests=tests,
-            accepts=path_filter(request.paths),
+            accepts=accepts,
             spread=signals.is_question,
         )
         execution = Execution(
@@ -97,6 +98,7 @@ class Searcher:
         ranked = execute(execution)
         link_source(ranked.items, self._snapshots, pinned.ref.id)
         without = self._missing_views(request, plan, pinned)
+        reasons = () if ranked.items else _why_nothing(request, accepts, pinned)
         return Answer(
             items=ranked.items,
             snapshot=pinned.ref,
@@ -106,7 +108,7 @@ class Searcher:
             coverage=pinned.coverage(_first_view(request)),
             seconds=time.perf_counter() - started,
             refreshed=refreshed,
-            note="; ".join([*(() if ranked.items else _overlong(request.query)), *without.values()]),
+            note="; ".join([*reasons, *without.values()]),
             without=tuple(without),
             steps=watch.steps,
             explained=explain_items(execution, ranked.items) if request.explain else (),
@@ -212,11 +214,15 @@ def _check(request: SearchRequest) -> None:
         parse_reranker(request.reranker)
 
 
-def _overlong(query: str) -> Iterator[str]:
-    """Why a query of words that no view holds finds nothing."""
+def _why_nothing(
+    request: SearchRequest, accepts: Callable[[str], bool] | None, pinned: PinnedSnapshot
+) -> Iterator[str]:
+    """Why nothing can match, where that is no matter of what the files hold."""
     from codenib.units.tokens import LONGEST_WORD, words_of
 
-    longest = max(map(len, words_of(query)), default=0)
+    if accepts is not None and not any(map(accepts, pinned.files)):
+        yield f"no file of this snapshot is among the paths {', '.join(request.paths)}"
+    longest = max(map(len, words_of(request.query)), default=0)
     if longest > LONGEST_WORD:
         yield (
             f"a word of {longest:,} characters was not searched for, as indexed words have {LONGEST_WORD} "

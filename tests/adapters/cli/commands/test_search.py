@@ -10,7 +10,7 @@ from tests.gitrepo import GitRepo
 from codenib.adapters.cli.main import cli
 
 
-def test_nothing_matches_says_why_where_a_word_is_too_long(git_repo: Callable[..., GitRepo]) -> None:
+def test_nothing_matches_says_why_where_that_is_not_in_the_files(git_repo: Callable[..., GitRepo]) -> None:
     repo = git_repo()
     repo.commit({"pay.py": "def pay(amount):\n    return amount\n"})
     asked = ["-C", str(repo.path), "search"]
@@ -20,4 +20,6 @@ def test_nothing_matches_says_why_where_a_word_is_too_long(git_repo: Callable[..
         "a word of 100,000 characters was not searched for, as indexed words have 64 at most"
         in overlong.stderr
     )
+    elsewhere = CliRunner().invoke(cli, [*asked, "pay", "--paths", "nosuch/"])
+    assert "no file of this snapshot is among the paths nosuch/" in elsewhere.stderr
     assert "not searched for" not in CliRunner().invoke(cli, [*asked, "nonsense"]).stderr

@@ -24,7 +24,7 @@ _COLOURS = {"ok": "green", "missing": "yellow", "broken": "red"}
 def doctor(repository: str, json_output: bool) -> None:
     """Check Python, git, grammars, the store, optional tools and MCP. Exit 4 when something is broken."""
     started = time.perf_counter()
-    checks = [*examine(), *examine_mcp(repository)]
+    checks = [*examine(repository), *examine_mcp(repository)]
     if json_output:
         print_json(whole(tuple(checks), "installation", time.perf_counter() - started))
     for check in () if json_output else checks:

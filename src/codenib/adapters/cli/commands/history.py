@@ -160,7 +160,10 @@ def _read_diff(file: str) -> str:
         with click.open_file(file, encoding="utf-8", errors="replace") as stream:
             diff: str = stream.read()
     except OSError as error:
-        raise InputError(f"cannot read {file}: {error}", hint="git diff | codenib impact --diff -") from error
+        raise InputError(
+            f"cannot read {file}: {getattr(error, 'strerror', None) or error}",
+            hint="git diff | codenib impact --diff -",
+        ) from error
     if not diff.strip():
         raise InputError(f"the diff {file} is empty", hint="git diff | codenib impact --diff -")
     return diff

@@ -277,7 +277,13 @@ def _verify_sample(repository: str, sample: int, json_output: bool) -> None:
 
 
 @click.command()
-@click.option("--keep", default=4, show_default=True, help="Snapshots to keep of each repository.")
+@click.option(
+    "--keep",
+    default=4,
+    show_default=True,
+    type=click.IntRange(min=0),
+    help="Snapshots to keep of each repository.",
+)
 @as_json
 def gc(keep: int, json_output: bool) -> None:
     """Drop old snapshots, and the artifacts, records and blobs that no kept snapshot reaches."""

@@ -74,7 +74,7 @@ def search(
     Indexes the repository first when it never was, and updates the views when files changed.
     """
     if bool(query) + bool(like) + (batch is not None) != 1:
-        what = "give a query, --like FILE:LINE or --batch FILE"
+        what = "give one of a query, --like FILE:LINE and --batch FILE"
         raise InputError(what, hint="codenib search 'parse config file'")
     with opened(repository, quiet=json_output) as (workspace, progress):
         standing = standing_in(repository, workspace)
@@ -136,7 +136,9 @@ def _run_batch(rows: Path, out: str, ask: Any) -> None:
     try:
         lines = rows.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
-        raise InputError(f"cannot read {rows}: {error}", hint="codenib search --help") from error
+        raise InputError(
+            f"cannot read {rows}: {getattr(error, 'strerror', None) or error}", hint="codenib search --help"
+        ) from error
     questions = []
     for number, line in enumerate(lines, 1):
         if line.strip():

@@ -42,6 +42,8 @@ class AccessTokens:
 
     def create(self, name: str, repositories: Sequence[str]) -> tuple[TokenRow, str]:
         """A new token and its text, which is nowhere kept."""
+        if not name.strip():
+            raise InputError("a token has a name", hint="codenib token create NAME")
         if not repositories:
             raise InputError("a token is for repositories", hint="codenib token create NAME --repo PATH")
         number, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
