@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codenib.config.parse import MAX_BYTES, MAX_LINE, parse_file
+from codenib.config.keys import MAX_BYTES
+from codenib.config.parse import MAX_LINE, parse_file
 from codenib.core.errors import InputError
 
 
@@ -101,8 +102,8 @@ def test_a_repository_asks_for_no_view_that_starts_outside_programs(view: str) -
     [
         ("#" * (MAX_BYTES + 1), "larger than"),
         ("x" * (MAX_LINE + 1) + " = 1", "codenib.toml:1 is longer than"),
-        ("views = " + "\n[" * 9_000, "not TOML|nested too deep"),
-        ("views = " + "{a=" * 300, "not TOML|nested too deep"),
+        ("views = [" + "[\n" * 9_000, "nested too deep"),
+        ("views = " + "[{a=" * 240, "nested too deep"),
         ("\n".join(".".join("a" * 450) + f".b{line} = 1" for line in range(30)), "there is no key a.a"),
         ("search.k = " + "9" * 900, "a whole number from 0"),
         ("paths.exclude = ['" + "{a,b}" * 9 + "']", "codenib.toml:1: paths.exclude: .* stands for 512 globs"),

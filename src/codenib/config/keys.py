@@ -47,9 +47,19 @@ class Key:
         }[self.kind]
 
 
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """A value, and where it was said."""
+
+    value: Value
+    where: str
+
+
 _VIEWS = tuple(kind.value for kind in ViewKind)
 #: Views that a repository's own file may ask for: the others start programs that are not ours.
 HARMLESS_VIEWS = ("lexical", "trigram", "dense", "history")
+#: Of a file, whoever wrote it.
+MAX_BYTES = 32_768
 _SWITCHES = ("on", "off")
 
 KEYS: tuple[Key, ...] = (

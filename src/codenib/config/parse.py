@@ -8,15 +8,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from difflib import get_close_matches
 
-from codenib.config.keys import BY_NAME, HARMLESS_VIEWS, Key, Value
+from codenib.config.keys import BY_NAME, HARMLESS_VIEWS, MAX_BYTES, Key, Setting, Value
 from codenib.core.errors import InputError
 from codenib.core.text.globs import path_filter
 from codenib.units.languages import language_names
 
-MAX_BYTES = 32_768
 # The parser takes a time that grows with the square of a dotted key's parts, and the nesting of its arrays
 # ends at the interpreter's limit of calls.
 MAX_LINE = 1000
@@ -24,14 +22,6 @@ MAX_LINE = 1000
 MAX_PARTS = 200
 _HEADER = re.compile(r"\s*\[+([^\[\]]+)\]+\s*(?:#.*)?$")
 _NAME = re.compile(r"""\s*((?:[\w-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[\w-]+|"[^"]*"|'[^']*'))*)\s*=""")
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """A value, and where it was said."""
-
-    value: Value
-    where: str
 
 
 def parse_file(data: bytes, file: str, *, repository: bool) -> dict[str, Setting]:

@@ -1,7 +1,8 @@
 """Files and environment in, the value of every key and where it comes from out.
 
 The defaults come first, then the user's file, the repository's file, the environment; an option of a command
-comes before all. Nothing is stored here: files are read when somebody asks, and parsed once per state.
+comes before all. Nothing is stored here: files are read when somebody asks, and parsed once per state. Cheap
+to import: where nothing is configured, no parser is loaded.
 """
 
 from __future__ import annotations
@@ -15,8 +16,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Literal
 
-from codenib.config.keys import BY_NAME, KEYS, Key, Value
-from codenib.config.parse import MAX_BYTES, Setting, parse_file, parse_variable
+from codenib.config.keys import BY_NAME, KEYS, MAX_BYTES, Key, Setting, Value
 from codenib.core.errors import InputError
 from codenib.core.source import SourceSettings
 
@@ -86,7 +86,11 @@ def repository_settings(read: ReadFile, where: str = NAME) -> dict[str, Setting]
     if user_choice("repository_file") == "off":
         return {}
     data = read()
-    return parse_file(data, where, repository=True) if data is not None else {}
+    if data is None:
+        return {}
+    from codenib.config.parse import parse_file
+
+    return parse_file(data, where, repository=True)
 
 
 def source_settings(read: ReadFile, where: str = NAME) -> SourceSettings:
@@ -109,7 +113,11 @@ def _globs(value: Value) -> tuple[str, ...]:
 
 def _from_environment(key: Key) -> Setting | None:
     said = os.environ.get(key.variable, "").strip() if key.variable else ""
-    return parse_variable(key, said) if said else None
+    if not said:
+        return None
+    from codenib.config.parse import parse_variable
+
+    return parse_variable(key, said)
 
 
 def _user_settings() -> Mapping[str, Setting]:
@@ -126,6 +134,8 @@ def _user_settings() -> Mapping[str, Setting]:
 @lru_cache(maxsize=4)
 def _parsed(file: Path, mtime_ns: int, size: int, inode: int) -> Mapping[str, Setting]:
     """What a file of this state says."""
+    from codenib.config.parse import parse_file
+
     try:
         with file.open("rb") as opened:
             return parse_file(opened.read(MAX_BYTES + 1), str(file), repository=False)
