@@ -155,3 +155,10 @@ def test_a_name_with_several_meanings_is_taken_as_a_change_of_each(
     assert {each.path for each in answer.changed} == {"shop/load.py", "shop/other.py"}
     assert "2 declarations have this name" in answer.note
     assert ("shop/cart.py", "show_cart") in reached(answer, "dependent")
+
+
+def test_a_clean_worktree_has_no_consequences_and_says_why(workspace: Workspace) -> None:
+    answer = workspace.impact()
+    assert not answer.changed
+    assert "nothing is different from HEAD" in answer.note
+    assert {each.completeness for each in answer.parts} == {"all"}

@@ -66,7 +66,10 @@ def test_the_same_edits_come_from_two_snapshots(repo: GitRepo) -> None:
     (repo.path / "old.txt").unlink()
     with codenib.open(repo.path) as workspace:
         now = workspace.snapshots.pin(None, CURRENT)[0]
-        edits = edits_between(workspace.snapshots.pin_ready(ViewKind.LEXICAL, "HEAD"), now)
+        head = workspace.snapshots.pin_ready(ViewKind.LEXICAL, "HEAD")
+        edits, left_out = edits_between(head, now, 10)
+        assert left_out == 0
+        assert edits_between(head, now, 1) == (edits[:1], 1)
     assert [(each.path, each.hunks, each.absent) for each in edits] == [
         ("a.txt", ((4, 1), (9, 0), (15, 1)), False),
         ("old.txt", (), True),

@@ -47,6 +47,7 @@ _TEST_STEPS = 4  # between a test and what it reaches
 _REACH = f"through resolved uses, {_TEST_STEPS} steps at most: what a framework calls is not seen"
 _WALKED = 2000  # symbols that one walk may reach
 _MOST_CHANGED = 40  # declarations that are looked at; by name each takes up to half a second
+_MOST_FILES = 300  # whose lines are compared with an earlier revision's
 _MOST_USES = 20  # of each removed name
 _USUAL = 0.05  # of the commits of a file: what changes with it more rarely says little
 _COMPANIONS = 1000  # of each file: more than any has
@@ -64,8 +65,14 @@ class _Changed:
     ask: NeighboursRequest | None  # None: it was removed, and only its name is left
 
 
-#: What changed, in which files, and remarks.
-_Change = tuple[list[_Changed], set[str], list[str]]
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """What changed, in which files, and remarks; not `whole` when some files were not looked at."""
+
+    changed: Sequence[_Changed]
+    paths: frozenset[str]
+    notes: tuple[str, ...] = ()
+    whole: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,23 +99,23 @@ class ImpactAnalyzer:
         started = time.perf_counter()
         _check(request)
         pinned, refreshed = self._snapshots.pin(ViewKind.LEXICAL, request.snapshot, (ViewKind.HISTORY,))
-        if request.where:
-            changed, paths, notes = self._asked(pinned, request)
-        else:
-            changed, paths, notes = self._edited(pinned, request)
+        change = self._asked(pinned, request) if request.where else self._edited(pinned, request)
+        changed, notes = change.changed, list(change.notes)
         looked = changed[:_MOST_CHANGED]
         known = [self._reached(pinned, each, request) for each in looked]
         mine = {(each.symbol.path, each.symbol.qualified) for each in changed}
         if len(changed) > len(looked):
             notes.append(f"{len(looked)} of {len(changed)} changed declarations were looked at")
-        limited = len(changed) > len(looked)
+        limited = len(changed) > len(looked) or not change.whole
         dependents = _part([near for near, _ in known], mine, limited)
         tests = _part([far for _, far in known], mine, limited)
+        if not change.paths:  # nothing changed, so nothing follows
+            dependents = tests = _Known((), "git", "all", 0)
         if "static" in tests.provider:
             note = "; ".join(filter(None, (tests.note, _REACH)))
             weakest = max(tests.completeness, "limited", key=_WORSE.index)
             tests = replace(tests, note=note, completeness=weakest)
-        companions = self._companions(pinned, sorted(paths))
+        companions = self._companions(pinned, sorted(change.paths))
         kept = [tuple(part.items[: request.k]) for part in (dependents, tests, companions)]
         items = tuple(item for part in kept for item in part)
         link_source([item for item in items if item.path in pinned.files], self._snapshots, pinned.ref.id)
@@ -137,7 +144,8 @@ class ImpactAnalyzer:
         )
         path = self._navigator.places.path_of(request.where)
         if path in pinned.files and request.where == path and not request.name:
-            return [_Changed(_file_symbol(path), replace(ask, relation="dependents"))], {path}, []
+            file = _Changed(_file_symbol(path), replace(ask, relation="dependents"))
+            return _Change([file], frozenset([path]))
         meanings = self._navigator.places.meanings(pinned, request.where, request.snapshot) or []
         if len(meanings) > 1 and main_meaning(meanings) is None:  # a change of the name is one of each
             changed = [
@@ -145,11 +153,12 @@ class ImpactAnalyzer:
                 for each in meanings
             ]
             note = f"{len(meanings)} declarations have this name: all are taken as changed"
-            return changed, {each.symbol.path for each in changed}, [note]
+            return _Change(changed, frozenset(each.symbol.path for each in changed), (note,))
         start = self._navigator.neighbours(replace(ask, depth=1, k=1)).symbols[0]
-        return [_Changed(start, ask)], {start.path}, []
+        return _Change([_Changed(start, ask)], frozenset([start.path]))
 
     def _edited(self, pinned: PinnedSnapshot, request: ImpactRequest) -> _Change:
+        left_out = 0
         if request.diff:
             files = edits_of_diff(request.diff, pinned)
         else:
@@ -157,15 +166,20 @@ class ImpactAnalyzer:
                 what = f"{self._compiler.repository.root} is not in a git repository"
                 raise InputError(f"{what}: what changed is not known", hint="codenib impact SYMBOL")
             base = self._snapshots.pin_ready(ViewKind.LEXICAL, request.since or "HEAD")
-            files = edits_between(base, pinned)
+            files, left_out = edits_between(base, pinned, _MOST_FILES)
         changed: list[_Changed] = []
         for file in files:
             changed += self._changed_in(pinned, file, request)
         notes = [file.note for file in files if file.note]
+        if left_out:
+            notes.append(f"{left_out:,} further changed files were not looked at")
+        if not files:
+            notes.append(f"nothing is different from {request.since or 'HEAD'}")
         prose = sorted({file.path for file in files} - {each.symbol.path for each in changed} - _noted(files))
         if prose:
             notes.append(f"no code, so nobody resolves what depends on it: {_some(prose)}")
-        return changed, {file.path for file in files}, notes
+        paths = frozenset(file.path for file in files)
+        return _Change(changed, paths, tuple(notes), whole=not left_out)
 
     def _changed_in(self, pinned: PinnedSnapshot, file: EditedFile, request: ImpactRequest) -> list[_Changed]:
         """The declarations that an edit touches, those that it removed, or the file's own lines."""

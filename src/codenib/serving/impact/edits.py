@@ -47,10 +47,12 @@ class EditedFile:
         )
 
 
-def edits_between(before: PinnedSnapshot, now: PinnedSnapshot) -> list[EditedFile]:
-    """What became different between two snapshots of one repository."""
-    edited = [path for path in now.files if before.files.get(path) != now.files[path]]
-    gone = [path for path in before.files if path not in now.files]
+def edits_between(before: PinnedSnapshot, now: PinnedSnapshot, most: int) -> tuple[list[EditedFile], int]:
+    """What became different between two snapshots of one repository, and how many files beyond `most` did."""
+    paths = sorted(before.files.keys() | now.files.keys())
+    different = [path for path in paths if before.files.get(path) != now.files.get(path)]
+    edited = [path for path in different[:most] if path in now.files]
+    gone = [path for path in different[:most] if path not in now.files]
     old_paths = [path for path in edited if path in before.files] + gone
     old = {path: split_lines(text) for path, text in zip(old_paths, before.texts(old_paths), strict=True)}
     new = {path: split_lines(text) for path, text in zip(edited, now.texts(edited), strict=True)}
@@ -61,7 +63,7 @@ def edits_between(before: PinnedSnapshot, now: PinnedSnapshot) -> list[EditedFil
             found.append(EditedFile(path, hunks, tuple(old[path])))
         else:
             found.append(EditedFile(path, whole=True, before=()))
-    return sorted(found, key=lambda each: each.path)
+    return sorted(found, key=lambda each: each.path), max(len(different) - most, 0)
 
 
 def edits_of_diff(diff: str, now: PinnedSnapshot) -> list[EditedFile]:
