@@ -222,6 +222,7 @@ _LEFT_OUT = {
     "submodule": "submodule",
     "secrets file": "secrets file",
     "ignored by .codenibignore": "file ignored by .codenibignore",
+    "left out by codenib.toml": "file left out by codenib.toml",
 }
 
 

@@ -45,7 +45,10 @@ def watch_repository(
     said, and tried again.
     """
     if workspace.is_bare:
-        raise InputError(f"{workspace.root} is a bare repository: there are no files to watch")
+        raise InputError(
+            f"{workspace.root} is a bare repository: there are no files to watch",
+            hint="codenib -C WORKTREE watch",
+        )
     stop = stop or Event()
     lock = threading.Lock()
 

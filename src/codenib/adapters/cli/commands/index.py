@@ -25,6 +25,7 @@ from codenib.adapters.envelopes.upkeep import (
     updates_reply,
     verify_reply,
 )
+from codenib.core.answers import Coverage
 from codenib.core.errors import InputError, ProviderError, StateError
 from codenib.core.updates import GraphUpdate, Outcome
 from codenib.core.views import Status, ViewKind
@@ -176,8 +177,7 @@ def _print_status(report: StatusReport) -> None:
             for line in _backends(record.fields, record.error if not failed else ""):
                 click.echo(f"  {'':<15} {line}")
     if report.skipped:
-        reasons = ", ".join(f"{count:,} {reason}" for reason, count in sorted(report.skipped.items()))
-        click.echo(f"  skipped: {reasons}")
+        click.echo(f"  skipped: {Coverage(0, report.skipped).not_searched}")
     click.echo(
         f"  store: {human_size(report.size_bytes)} in {report.manifests} snapshots, "
         f"{human_size(report.shared_bytes)} of shared records; {report.store}"

@@ -132,7 +132,9 @@ def _signal(value: Any) -> str:
 
 
 def _run_batch(rows: Path, out: str, ask: Any) -> None:
-    """Answer each row; a bad row stops the run before anything is written."""
+    """Answer each row; a bad row, or a place that is not there, stops the run before anything is asked."""
+    if out != "-" and not Path(out).absolute().parent.is_dir():
+        raise InputError(f"{out}: its folder is not there", hint="codenib search --batch FILE --out FILE")
     try:
         lines = rows.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
