@@ -108,6 +108,7 @@ FILES = {
                 };
             }
 
+            /** As {@link Unit#twice}, of {@link java.util.stream}. */
             Object kind(Object of) {
                 if (of instanceof Square square) { return square.area(); }
                 return switch (of) {
@@ -126,6 +127,8 @@ FILES = {
         class Uses {
             static Shape shape = new Square();
             Missing missing = new Missing(shape.area());
+
+            Shape other = new Square(missing.size()) {};
 
             double go() { return missing.area() + shape.area() + Uses.shape.area(); }
         }

@@ -128,6 +128,20 @@ def test_a_static_import_leads_to_every_overload(at: At, facts: Facts) -> None:
     assert imported == {at(UNITS, "double twice(double", "twice"), at(UNITS, "int twice(int", "twice")}
 
 
+def test_a_comment_without_parameters_leads_to_every_overload(at: At, facts: Facts) -> None:
+    linked = facts.definition(*at(SHAPES, "Unit#twice", "twice"))
+    assert linked == facts.definition(*at(SHAPES, "Unit.twice", "twice"))
+    assert "unresolved#stream" not in facts.listed
+
+
+def test_a_call_of_an_unknown_constructor_is_one_of_its_class(at: At, facts: Facts) -> None:
+    call = at(USES, "new Square(missing", "Square")
+    assert facts.definition(*call) == {at(SQUARE, "class Square", "Square")}
+    assert call in facts.listed["unresolved#Square"]
+    made = at(SHAPES, "new Shape() {", "Shape")
+    assert facts.definition(*made) == {at(SHAPE, "interface Shape", "Shape")}
+
+
 def test_references_of_a_method_hold_those_of_its_overrides(at: At, facts: Facts) -> None:
     found = facts.references(*at(SHAPE, "double area()", "area"))
     assert {at(SHAPES, "each.area()", "area"), at(SHAPES, "corner.as(Square.class).area()", "area")} <= found

@@ -123,6 +123,8 @@ def claim_references(
         places, note = _named_places(snapshots, missing, answer.asked, request.snapshot)
     if not missing and not places and not note:
         return replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
+    listed = frozenset(answer.locations)
+    places = [each for each in places if each not in listed]
     room = None if request.limit is None else max(request.limit - len(answer.locations), 0)
     locations = (*answer.locations, *places[:room])
     return replace(

@@ -449,9 +449,9 @@ class Navigator:
             return "live", ""
         why = no_facts_note(pinned, position.path)
         if resolved_group(pinned, position.path) is not None:
-            from codenib.views.graph.unresolved import is_unresolved_at
+            from codenib.views.graph.unresolved import is_undefined_at
 
-            if not is_unresolved_at(pinned.graph, position):
+            if not is_undefined_at(pinned.graph, position):
                 return "static", ""
             why = "the engine could not resolve this name"
         if request.provider == "static":

@@ -37,6 +37,14 @@ def is_unresolved_at(view: GraphView, position: Position) -> bool:
     return occurrence is not None and _is_unresolved(view, occurrence)
 
 
+def is_undefined_at(view: GraphView, position: Position) -> bool:
+    """Whether nothing is known of a name that was read; of a call of an unknown constructor, the class is."""
+    occurrence = occurrence_at(view, position)
+    return (
+        occurrence is not None and _is_unresolved(view, occurrence) and view.occurrence_defs[occurrence] < 0
+    )
+
+
 def count_unresolved_within(view: GraphView, node: int) -> int:
     """How many names in the text of a declaration or of a file were not resolved."""
     if node < view.files_at:

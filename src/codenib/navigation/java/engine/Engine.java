@@ -97,7 +97,7 @@ final class Engine {
             for (Source file : own) {
                 FileFacts facts = new FileFacts(file);
                 facts.scope = parts.scope(file, group.getKey());
-                boolean failed = !resolve(facts, resolver, symbols, names);
+                boolean failed = !resolve(facts, resolver, symbols);
                 summaries.put(
                         file.path,
                         new Summary(
@@ -112,7 +112,7 @@ final class Engine {
     }
 
     /** Gather the facts of a file; false where the compiler failed in it, and names in it are only names. */
-    private static boolean resolve(FileFacts facts, Resolver resolver, Symbols symbols, TypeNames names) {
+    private static boolean resolve(FileFacts facts, Resolver resolver, Symbols symbols) {
         boolean resolved = true;
         CompilationUnitDeclaration unit;
         try {
@@ -122,7 +122,7 @@ final class Engine {
             unit = resolver.tree(facts.source);
         }
         try {
-            new Walker(facts, symbols, resolver).walk(unit, names);
+            new Walker(facts, symbols, resolver).walk(unit);
         } catch (RuntimeException | StackOverflowError error) {
             facts.scope = "unresolved";
             return false;

@@ -12,8 +12,6 @@ import org.eclipse.jdt.internal.compiler.ast.QualifiedTypeReference;
 import org.eclipse.jdt.internal.compiler.ast.SingleTypeReference;
 import org.eclipse.jdt.internal.compiler.ast.TypeReference;
 import org.eclipse.jdt.internal.compiler.lookup.CompilationUnitScope;
-import org.eclipse.jdt.internal.compiler.lookup.FieldBinding;
-import org.eclipse.jdt.internal.compiler.lookup.MethodBinding;
 import org.eclipse.jdt.internal.compiler.lookup.ReferenceBinding;
 
 /** Imports and the types that a module names in, their occurrences out. Names of packages are none. */
@@ -33,7 +31,7 @@ final class Imports {
         int last = reference.tokens.length - 1;
         if (reference.isStatic() && !onDemand) {
             ReferenceBinding type = type(reference.tokens, last);
-            walker.useImport(reference.tokens[last], start(reference, last), members(type, reference.tokens[last]));
+            walker.useAll(reference.tokens[last], start(reference, last), FileFacts.IMPORT, Members.named(symbols, type, reference.tokens[last], true));
             addTypes(reference, last - 1, type);
             return;
         }
@@ -79,37 +77,6 @@ final class Imports {
             at++;
         }
         return found != null && found.isValidBinding() && symbols.type(found) != null ? found : null;
-    }
-
-    /** What a static import of a name stands for: fields, methods and types so called. */
-    private List<Symbol> members(ReferenceBinding type, char[] name) {
-        List<Symbol> found = new ArrayList<>();
-        collect(type, name, found, 0);
-        return found.stream().distinct().toList();
-    }
-
-    private void collect(ReferenceBinding type, char[] name, List<Symbol> found, int depth) {
-        if (type == null || depth > 64 || !type.isValidBinding()) {
-            return;
-        }
-        FieldBinding field = type.getField(name, true);
-        if (field != null && field.isStatic()) {
-            found.add(symbols.field(field));
-        }
-        for (MethodBinding method : type.getMethods(name)) {
-            if (method.isStatic()) {
-                found.add(symbols.method(method));
-            }
-        }
-        ReferenceBinding member = type.getMemberType(name);
-        if (member != null) {
-            found.add(symbols.type(member));
-        }
-        found.removeIf(each -> each == null);
-        collect(type.superclass(), name, found, depth + 1);
-        for (ReferenceBinding each : Symbols.interfaces(type)) {
-            collect(each, name, found, depth + 1);
-        }
     }
 
     /** The services of a module; it is not resolved, as its modules may not be there. */

@@ -37,7 +37,8 @@ final class Repository {
                 if (found != null && version.getFileName().toString().equals(artifact.version())) {
                     return found;
                 }
-                other = other != null && other.jar() != null || found == null ? other : found;
+                boolean better = other == null || other.jar() == null && found != null && found.jar() != null;
+                other = better ? found : other;
             }
         }
         return other;

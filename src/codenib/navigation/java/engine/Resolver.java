@@ -25,10 +25,12 @@ import org.eclipse.jdt.internal.compiler.problem.ProblemReporter;
  */
 final class Resolver implements ITypeRequestor {
     final LookupEnvironment environment;
+    final TypeNames names;
     private final Parser parser;
     private final Map<Source, CompilationUnitDeclaration> units = new IdentityHashMap<>();
 
     Resolver(TypeNames names) {
+        this.names = names;
         CompilerOptions options = Settings.options();
         ProblemReporter reporter = Settings.reporter(options);
         environment = new LookupEnvironment(this, options, reporter, names);

@@ -60,6 +60,12 @@ final class TypeNames implements INameEnvironment {
         return packages.contains(whole) || library.hasPackage(whole);
     }
 
+    /** Whether the first tokens of a dotted name are a package. */
+    boolean isPackage(char[][] tokens, int count) {
+        String whole = joined(tokens, count);
+        return packages.contains(whole) || library.hasPackage(whole);
+    }
+
     @Override
     public void cleanup() {
         // the library outlives each environment

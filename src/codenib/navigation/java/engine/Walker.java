@@ -1,7 +1,6 @@
 package javafacts;
 
 import static javafacts.FileFacts.CALL;
-import static javafacts.FileFacts.IMPORT;
 import static javafacts.FileFacts.INEXACT;
 import static javafacts.FileFacts.INHERIT;
 import static javafacts.FileFacts.KEYWORD;
@@ -52,6 +51,7 @@ import org.eclipse.jdt.internal.compiler.lookup.TypeBinding;
 final class Walker extends GenericAstVisitor {
     private final FileFacts facts;
     private final Symbols symbols;
+    private final TypeNames names;
     private final Declarations declarations;
     /** What the parent of a reference says of it: roles of a type's name or of a variable. */
     private final Map<ASTNode, Integer> rolesOf = new IdentityHashMap<>();
@@ -63,11 +63,12 @@ final class Walker extends GenericAstVisitor {
 
     Walker(FileFacts facts, Symbols symbols, Resolver resolver) {
         this.facts = facts;
+        this.names = resolver.names;
         this.symbols = symbols;
         this.declarations = new Declarations(facts, symbols, resolver.environment);
     }
 
-    void walk(CompilationUnitDeclaration unit, TypeNames names) {
+    void walk(CompilationUnitDeclaration unit) {
         if (unit.imports != null) {
             Imports imports = new Imports(this, symbols, unit.scope);
             for (ImportReference each : unit.imports) {
@@ -179,7 +180,14 @@ final class Walker extends GenericAstVisitor {
         if (field instanceof JavadocFieldReference comment && comment.methodBinding != null) {
             symbol = symbols.method(comment.methodBinding);
         }
-        use(field.token, (int) (field.nameSourcePosition >>> 32), roles(field), symbol);
+        int start = (int) (field.nameSourcePosition >>> 32);
+        if (symbol == null
+                && field instanceof JavadocFieldReference
+                && Symbols.declared(field.receiver.resolvedType) instanceof ReferenceBinding type) {
+            useAll(field.token, start, 0, Members.named(symbols, type, field.token, false)); // every overload
+            return;
+        }
+        use(field.token, start, roles(field), symbol);
     }
 
     private void visitKeyword(ThisReference word) {
@@ -216,6 +224,9 @@ final class Walker extends GenericAstVisitor {
                 inPackage = true; // what stands before a type is its package
                 continue;
             }
+            if (found[at] == null && names.isPackage(name.tokens, at + 1)) {
+                break;
+            }
             int role = at == found.length - 1 ? roles(name) : 0;
             use(name.tokens[at], (int) (name.sourcePositions[at] >>> 32), role, found[at]);
         }
@@ -241,7 +252,8 @@ final class Walker extends GenericAstVisitor {
             enclosing(found, qualified.tokens, found.length - 1, type.resolvedType);
             for (int at = found.length - 1; at >= 0; at--) {
                 boolean last = at == found.length - 1;
-                if (last || found[at] != null) {
+                boolean isPackage = last && found[at] == null && names.isPackage(qualified.tokens, at + 1);
+                if (last && !isPackage || found[at] != null) {
                     int start = (int) (qualified.sourcePositions[at] >>> 32);
                     typeName(qualified.tokens[at], start, last ? roles : TYPE, found[at], last ? creation : null);
                 }
@@ -275,7 +287,15 @@ final class Walker extends GenericAstVisitor {
         Symbol constructor = symbols.method(constructor(creation));
         boolean anonymous = creation instanceof QualifiedAllocationExpression inner && inner.anonymousType != null;
         int called = CALL | TYPE | (anonymous ? INHERIT : 0);
-        if (constructor == null || constructor.target().equals(symbol.target())) {
+        TypeBinding type = Symbols.declared(creation.type.resolvedType);
+        if (type != null && type.isInterface()) {
+            use(token, start, called, symbol);
+        } else if (constructor == null && !symbol.target().isOutside()) {
+            facts.names++; // which of its constructors is not known
+            facts.unresolved++;
+            List<Target> keys = List.of(symbol.target(), Target.unresolved(new String(token)));
+            facts.add(start, token.length, called, List.of(symbol.target()), keys);
+        } else if (constructor == null || constructor.target().equals(symbol.target())) {
             use(token, start, called, symbol);
         } else {
             facts.names++;
@@ -335,15 +355,15 @@ final class Walker extends GenericAstVisitor {
         facts.add(start, name.length, roles | exact, List.of(symbol.target()), List.of(symbol.target()));
     }
 
-    /** An import: it may stand for several declarations. */
-    void useImport(char[] name, int start, List<Symbol> found) {
+    /** A name that may stand for several declarations, in an import or a comment. */
+    void useAll(char[] name, int start, int roles, List<Symbol> found) {
         List<Target> targets = new ArrayList<>();
         found.forEach(symbol -> targets.add(symbol.target()));
         if (targets.isEmpty()) {
-            use(name, start, IMPORT, null);
-        } else if (!facts.hasAt(start)) {
+            use(name, start, roles, null);
+        } else if (!facts.hasAt(start) && isWrittenAt(name, start)) {
             facts.names++;
-            facts.add(start, name.length, IMPORT, targets, targets);
+            facts.add(start, name.length, roles, targets, targets);
         }
     }
 
