@@ -21,6 +21,7 @@ PROJECT = {
 
         public class Base {
             public int size;
+            public java.util.List<Base> all;
 
             public static Base of(Object any) { return new Base(); }
 
@@ -60,6 +61,7 @@ PROJECT = {
             int run(Mid mid) {
                 var first = mid.start();
                 first.each(it -> { System.out.println(it.size); });
+                for (var each : first.all) { System.out.println(each.size); }
                 return Mid.pick(mid.start().next()) + first.next().size;
             }
         }
@@ -70,6 +72,7 @@ EDITS = [
     (BASE, "package base;\n", "package base;\n\n// moved down\n"),
     (BASE, "return this;", "int more = size; return this;"),
     (BASE, "public int size;", "public int width;\n\n    public int size;"),
+    (BASE, "List<Base> all", "List<Other> all"),
     (BASE, "Base next()", "Other next()"),
     (BASE, "Step { void go(Base base); }", "Step { void go(Other other); }"),
     ("src/main/java/base/Other.java", " extends Base", ""),
@@ -110,8 +113,19 @@ def test_a_body_that_moves_others_derives_its_file_alone(project: tuple[GitRepo,
     assert [each.path for each in updated_group(workspace, "java").rederived] == [BASE]
 
 
-def test_a_build_file_is_more_than_an_edit(project: tuple[GitRepo, Workspace]) -> None:
+def test_build_files_are_followed(project: tuple[GitRepo, Workspace]) -> None:
     repo, workspace = project
     edit(repo, "pom.xml", "<artifactId>m<", "<artifactId>n<")
+    assert updated_group(workspace, "java").how == FOLLOWED
+    edit(repo, "src/main/java/pom.xml", "", "<project><artifactId>inner</artifactId></project>\n")
+    (repo.path / "pom.xml").unlink()
+    edit(repo, MID, "return 1;", "return 2;")
+    assert updated_group(workspace, "java").how == FOLLOWED
+    assert_as_rebuilt(workspace)
+
+
+def test_another_kind_of_build_is_more_than_an_edit(project: tuple[GitRepo, Workspace]) -> None:
+    repo, workspace = project
+    edit(repo, "build.xml", "", "<project/>\n")
     group = updated_group(workspace, "java")
-    assert (group.how != FOLLOWED, "pom.xml" in group.why) == (True, True)
+    assert (group.how != FOLLOWED, "build.xml" in group.why) == (True, True)

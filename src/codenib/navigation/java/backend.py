@@ -33,7 +33,8 @@ _ASK_S = 20.0
 # A run of seconds is too short for the second compiler and for collecting with several threads.
 _OPTIONS = ("-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:-UsePerfData", "-Xshare:auto")
 _BUILD_FILES = (".gradle", ".gradle.kts", ".versions.toml", ".jar")
-_BUILD_NAMES = frozenset({"pom.xml", "build.xml", "BUILD", "BUILD.bazel", "build.sbt"})
+_REREAD = frozenset({"pom.xml", "build.gradle", "build.gradle.kts", "libs.versions.toml"})
+_BUILD_NAMES = frozenset({"build.xml", "BUILD", "BUILD.bazel", "build.sbt"})
 _LOCAL = re.compile(rb"<localRepository>\s*([^<$]+?)\s*</localRepository>")
 # The compiler may fail in an odd file or two; in a tenth of the files, the engine does not work.
 _FAILED = 0.1
@@ -46,7 +47,8 @@ class JavaBackend:
     languages = frozenset({"java"})
     stays = True
     caveat = ""
-    reread_files: frozenset[str] = frozenset()
+    #: The engine looks again which jars these name.
+    reread_files = _REREAD
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
@@ -90,7 +92,7 @@ class JavaBackend:
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Build files decide which jars there are, and which folders are a module."""
         name = path.rpartition("/")[2]
-        if name in _BUILD_NAMES or name.endswith(_BUILD_FILES):
+        if name not in _REREAD and (name in _BUILD_NAMES or name.endswith(_BUILD_FILES)):
             return f"{path} decides what the sources depend on"
         return ""
 

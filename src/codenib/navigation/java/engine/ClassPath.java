@@ -9,7 +9,6 @@ import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
@@ -38,6 +37,9 @@ final class ClassPath {
     private final TreeMap<Path, Pom> poms = new TreeMap<>();
     private final List<Artifact> scripted = new ArrayList<>();
     private final List<Path> inside = new ArrayList<>();
+    private final List<Path> buildFiles = new ArrayList<>();
+    private final List<String> states = new ArrayList<>();
+    private List<Path> jars;
 
     ClassPath(Path root, List<Path> repositories) throws IOException {
         this.repository = new Repository(repositories);
@@ -52,8 +54,9 @@ final class ClassPath {
 
                     @Override
                     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-                        if (attributes.isRegularFile()) {
-                            read(file);
+                        if (attributes.isRegularFile() && isBuildFile(file)) {
+                            buildFiles.add(file);
+                            states.add(file + " " + attributes.size() + " " + attributes.lastModifiedTime());
                         }
                         return FileVisitResult.CONTINUE;
                     }
@@ -63,8 +66,22 @@ final class ClassPath {
                         return FileVisitResult.CONTINUE;
                     }
                 });
-        scripted.sort(null);
-        inside.sort(null);
+        buildFiles.sort(null);
+        states.sort(null);
+    }
+
+    private static boolean isBuildFile(Path file) {
+        String name = file.getFileName().toString();
+        return name.equals("pom.xml")
+                || name.endsWith(".gradle")
+                || name.endsWith(".gradle.kts")
+                || name.endsWith(".versions.toml")
+                || name.endsWith(".jar");
+    }
+
+    /** Whether build files are as they were for another class path. */
+    boolean readsTheSameAs(ClassPath other) {
+        return states.equals(other.states);
     }
 
     private void read(Path file) {
@@ -74,10 +91,10 @@ final class ClassPath {
             if (pom != null) {
                 poms.put(file, pom);
             }
-        } else if (name.endsWith(".gradle") || name.endsWith(".gradle.kts") || name.endsWith(".versions.toml")) {
-            readScript(file);
         } else if (name.endsWith(".jar")) {
             inside.add(file);
+        } else {
+            readScript(file);
         }
     }
 
@@ -97,7 +114,16 @@ final class ClassPath {
     }
 
     /** The jars, those that build files name first, each artifact at one version. */
-    Collection<Path> jars() {
+    List<Path> jars() {
+        if (jars == null) {
+            buildFiles.forEach(this::read);
+            scripted.sort(null);
+            jars = find();
+        }
+        return jars;
+    }
+
+    private List<Path> find() {
         Map<String, Pom> own = new HashMap<>();
         poms.values().forEach(pom -> own.put(pom.group() + ":" + pom.name(), pom));
         Deque<Artifact> wanted = new ArrayDeque<>();
@@ -119,9 +145,9 @@ final class ClassPath {
                 wanted.addAll(new Model(pom, own, repository).dependencies(false));
             }
         }
-        List<Path> jars = new ArrayList<>();
-        found.values().stream().filter(path -> path != null).forEach(jars::add);
-        jars.addAll(inside);
-        return jars;
+        List<Path> paths = new ArrayList<>();
+        found.values().stream().filter(path -> path != null).forEach(paths::add);
+        paths.addAll(inside);
+        return paths;
     }
 }

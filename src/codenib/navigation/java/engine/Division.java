@@ -48,11 +48,13 @@ final class Division {
                         text.append(name).append(sources).append('\n');
                     }
                 });
-        signature = text.toString();
         for (Source file : files) {
             String key = apart.contains(module(file)) ? "/" + sourceFolder(file) : TOGETHER;
             groups.computeIfAbsent(key, unused -> new ArrayList<>()).add(file);
         }
+        new TreeMap<>(modules).forEach(
+                (folder, module) -> text.append(folder).append(' ').append(module).append(hasBuildFile(module)));
+        signature = text.toString();
     }
 
     /** All files in the order in which a group prefers their types. */

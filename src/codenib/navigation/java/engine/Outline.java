@@ -1,9 +1,9 @@
 package javafacts;
 
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import org.eclipse.jdt.core.compiler.CharOperation;
 import org.eclipse.jdt.internal.compiler.CompilationResult;
 import org.eclipse.jdt.internal.compiler.ast.ASTNode;
@@ -39,7 +39,7 @@ final class Outline {
     final Map<String, Entry> entries = new LinkedHashMap<>();
 
     private final Source source;
-    private final Map<String, String> imports = new HashMap<>();
+    private final Map<String, String> imports = new TreeMap<>();
     private final StringBuilder onDemand = new StringBuilder();
 
     private Outline(Source source) {
@@ -91,7 +91,7 @@ final class Outline {
     private void addType(TypeDeclaration type, String prefix) {
         String name = new String(type.name);
         String chain = prefix + name;
-        add(chain + ":type", name, text(type.modifiersSourceStart, type.bodyStart - 1), true, true);
+        add(chain + ":type", name, text(type.declarationSourceStart, type.bodyStart - 1), true, true);
         boolean isInterface = (type.modifiers & ClassFileConstants.AccInterface) != 0;
         if (type.fields != null) {
             for (FieldDeclaration field : type.fields) {
@@ -110,7 +110,7 @@ final class Outline {
                 int own = ClassFileConstants.AccStatic | ClassFileConstants.AccPrivate;
                 boolean implicit =
                         isInterface && !method.isDefaultMethod() && (method.modifiers & own) == 0;
-                add(chain + "." + selector + "()", selector, text(method.modifiersSourceStart, end), implicit, false);
+                add(chain + "." + selector + "()", selector, text(method.declarationSourceStart, end), implicit, false);
             }
         }
         if (type.memberTypes != null) {
@@ -122,16 +122,10 @@ final class Outline {
 
     private void addField(FieldDeclaration field, String chain) {
         String name = new String(field.name);
-        boolean constant = field.type == null;
         int end = field.initialization == null ? field.declarationSourceEnd : field.initialization.sourceStart - 1;
-        String text =
-                constant
-                        ? name
-                        : text(field.modifiersSourceStart, field.type.sourceEnd)
-                                + " "
-                                + name
-                                + text(field.sourceEnd + 1, Math.max(end, field.sourceEnd));
-        add(chain + "." + name, name, text, false, false);
+        int begin = field.type == null ? field.sourceStart : field.declarationSourceStart; // no type: a constant
+        int last = field.type == null ? field.sourceEnd : Math.max(end, field.sourceEnd);
+        add(chain + "." + name, name, text(begin, last), false, false);
     }
 
     private void add(String key, String name, String text, boolean implicit, boolean isType) {

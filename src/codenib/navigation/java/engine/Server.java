@@ -34,6 +34,7 @@ final class Server {
     private final Set<String> changed = new HashSet<>();
     private Map<String, byte[]> sent = new HashMap<>();
     private Engine engine;
+    private ClassPath classPath;
 
     Server(Path root, List<Path> repositories, PrintStream out) {
         this.root = root;
@@ -67,9 +68,12 @@ final class Server {
     private int lines(boolean anew) throws IOException {
         TreeMap<String, String> fresh = new TreeMap<>();
         Map<String, byte[]> digests = new HashMap<>();
-        if (engine == null || anew) {
-            engine = new Engine(root, new ClassPath(root, repositories));
-            sent = new HashMap<>();
+        ClassPath now = new ClassPath(root, repositories);
+        boolean others = engine == null || !now.readsTheSameAs(classPath) && !now.jars().equals(classPath.jars());
+        classPath = now;
+        if (others || anew) {
+            engine = new Engine(root, classPath);
+            sent = anew ? new HashMap<>() : sent;
             engine.build(files, fresh::put);
         } else {
             engine.update(files, changed.stream().filter(path -> path.endsWith(".java")).toList(), fresh::put);
@@ -79,9 +83,9 @@ final class Server {
         for (String path : files) {
             String line = fresh.get(path);
             byte[] before = sent.get(path);
-            byte[] now = line == null ? before : digest(line);
-            digests.put(path, now);
-            if (Arrays.equals(before, now)) {
+            byte[] digest = line == null ? before : digest(line);
+            digests.put(path, digest);
+            if (Arrays.equals(before, digest)) {
                 same.add(path);
                 fresh.remove(path);
             }
