@@ -25,7 +25,11 @@ def places(rows: list[dict[str, Any]], first: str = "start_line", last: str = "e
     return [(row["path"], row[first], row[last]) for row in rows]
 
 
-def test_search_explore_and_definition_agree(shop: GitRepo) -> None:
+def reached_by(rows: list[dict[str, Any]]) -> list[tuple[str, str, int, str]]:
+    return [(row["relation"], row["path"], row["line"], row["why"]) for row in rows]
+
+
+def test_search_explore_definition_impact_and_grep_agree(shop: GitRepo) -> None:
     query = "total price in a currency"
     with Workspace(shop.path) as workspace:
         answer = workspace.search(query, k=5)
@@ -33,6 +37,8 @@ def test_search_explore_and_definition_agree(shop: GitRepo) -> None:
         blocks = workspace.explore(query, max_tokens=2000).blocks
         packed = [(block.path, block.start_line, block.end_line) for block in blocks]
         where = [(place.path, place.line) for place in workspace.definition("convert").locations]
+        reached = [(item.relation, item.path, item.line, item.why) for item in workspace.impact("convert")]
+        lines = [(match.path, match.line) for match in workspace.regex("convert")]
     assert len(expected) > 1
     assert len(packed) > 1
     assert places(by_command(shop, "search", query, "-k", "5")["items"]) == expected
@@ -40,6 +46,8 @@ def test_search_explore_and_definition_agree(shop: GitRepo) -> None:
     assert places(found["items"]) == packed
     defined = by_command(shop, "def", "convert")["items"]
     assert [(row["path"], row["line"]) for row in defined] == where
+    assert reached_by(by_command(shop, "impact", "convert")["items"]) == reached
+    assert [(row["path"], row["line"]) for row in by_command(shop, "regex", "convert")["items"]] == lines
     texts = {}
 
     async def ask(client: Client) -> None:
@@ -49,6 +57,10 @@ def test_search_explore_and_definition_agree(shop: GitRepo) -> None:
         assert places(facts_of(explored)["items"], "line") == packed
         seen = await client.call_tool("definition", {"name": "convert"})
         assert [(row["path"], row["line"]) for row in facts_of(seen)["items"]] == where
+        asked = await client.call_tool("impact", {"name": "convert"})
+        assert reached_by(facts_of(asked)["items"]) == reached
+        matched = await client.call_tool("grep", {"pattern": "convert"})
+        assert [(row["path"], row["line"]) for row in facts_of(matched)["items"]] == lines
         texts["search"] = text_of(searched)
 
     within(shop.path, ask)
