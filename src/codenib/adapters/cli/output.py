@@ -66,10 +66,13 @@ class ProgressDisplay:
     def __call__(self, stage: str, done: int, total: int) -> None:
         if self._quiet:
             return
-        if draws_on_errors():
-            self._draw(stage, done, total)
-        else:
-            self._write(stage, done, total)
+        try:
+            if draws_on_errors():
+                self._draw(stage, done, total)
+            else:
+                self._write(stage, done, total)
+        except BrokenPipeError:  # nobody reads it any more (`| head`): the work goes on
+            self._quiet = True
 
     def _write(self, stage: str, done: int, total: int) -> None:
         now = time.monotonic()
