@@ -160,6 +160,11 @@ class LiveProvider:
                 (*self._told.removed, *changes.removed),
             )
 
+    def renew(self) -> None:
+        """End the server; the next question starts another, which knows nothing of files that were open."""
+        with self._in_use(), self._lock:
+            self._stop()
+
     def close(self) -> None:
         """End the server for good; it and all that it started are gone when this returns."""
         self._closed = True

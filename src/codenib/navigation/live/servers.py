@@ -34,6 +34,7 @@ class Server:
     `idle_grace_s` is how long it must be quiet before it counts as ready. The end of the progress `marker`
     says that its index is complete: then one second is enough.
     `opens_changed`: it learns of changes on disk only in files that are open, so changed ones are opened.
+    `remembers_opened`: what it knows of a file that was once open hides what its index has of it.
     `idles`: it indexes on idle processors only, and is made to hurry while somebody waits.
     `announces`: a document's diagnostics say that the server has taken it in, so they are waited for.
     `lists` matches the log message that says that it knows its files; one opened before would be lost when
@@ -59,6 +60,7 @@ class Server:
     idle_grace_s: float = 1.0
     marker: str = ""
     opens_changed: bool = False
+    remembers_opened: bool = False
     idles: bool = False
     announces: bool = False
     lists: str = ""
@@ -196,6 +198,7 @@ CPP = Server(
     idle_grace_s=10.0,
     marker="backgroundIndexProgress",
     restarts=frozenset({"compile_commands.json"}),
+    remembers_opened=True,
     opens_changed=True,
     announces=True,
     idles=True,

@@ -4,7 +4,11 @@ Two answers match when they name the same paths and start lines in the repositor
 sorting, as the paper's are; rates without limits stand beside them.
 
 A server searches the files that it has loaded; the graph has all. Where only the graph names a place, the
-server itself says who is right: when its definition there is what it is at the asked position, static is.
+server itself says who is right: when its definition there is what it is at the asked position, static is. A
+server that remembers what was open is started anew and asked, at what the graph says is declared, for its
+references: clangd reads a header that cannot stand alone wrongly once it is open, but its index, made by the
+compiler from those who include it, has it right. Parameters of macros, of which no server knows anything, are
+in no rate.
 """
 
 from __future__ import annotations
@@ -22,6 +26,7 @@ from codenib.core.errors import InputError, ProviderError, StateError
 from codenib.core.navigation import Location, Position
 from codenib.core.protocols import Progress
 from codenib.core.requests import NavigationQuestion, NavigationRequest
+from codenib.navigation.cpp.macros import macro_parameters
 from codenib.navigation.identifiers import identifiers
 from codenib.navigation.live.session import LiveRequest
 from codenib.serving.navigation.by_name import name_at
@@ -40,6 +45,9 @@ _TRIES = 30  # draws per wanted position, for files without identifiers
 
 Lines = frozenset[tuple[str, int]]
 STATIC_IS_RIGHT = "static is right: the server's definition there leads back"
+INDEX_AGREES = "static is right: the server's index lists the place"
+MACRO_PARAMETER = "apart: a parameter of a macro, of which servers know nothing"
+_MOST_RESTARTS = 60  # of a server, each for one declaration
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +67,7 @@ class Mismatch:
 class Rates:
     """`n` counts positions where either provider answers; `limited` is the rate after the paper's limits.
 
-    `right_rate` also counts where static has more places and the server's own definitions confirm them.
+    `right_rate` also counts where they differ and the server's own definitions, or its index, confirm static.
     `live_errors` counts positions where the server failed: they are in no rate.
     """
 
@@ -102,7 +110,8 @@ class _Pair:
     same_limited: bool = True
     failed: bool = False
     places: tuple[Location, ...] = ()  # of static
-    confirmed: bool = False
+    confirmed: str = ""  # the category of a mismatch where static is right
+    apart: bool = False
 
 
 def compare(
@@ -139,8 +148,10 @@ def compare(
         pairs += [_ask(pinned, servers, question, position, name) for question in LIMITS]
     progress("comparing", len(sample), len(sample))
     # After all answers: the files that are opened for it may change later ones.
+    pairs = [_judged(pinned, servers, pair) for pair in pairs]
+    index = _IndexOracle(pinned, servers)
     pairs = [
-        replace(pair, confirmed=_is_confirmed(pinned, servers, pair)) if pair.live < pair.static else pair
+        replace(pair, confirmed=INDEX_AGREES) if _is_open(pair) and index.agrees(pair) else pair
         for pair in pairs
     ]
     mismatches = [_mismatch(pinned, pair) for pair in pairs if pair.static != pair.live and not pair.failed]
@@ -222,6 +233,80 @@ def _ask(
     )
 
 
+def _is_open(pair: _Pair) -> bool:
+    """Whether nobody has said yet who is right."""
+    return pair.static != pair.live and not (pair.failed or pair.apart or pair.confirmed)
+
+
+def _judged(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> _Pair:
+    """A pair with what the running server itself says of who is right."""
+    if pair.static != pair.live and resolved_group(pinned, pair.position.path) == "cpp":
+        is_c = pair.position.path.endswith(".c")
+        parameters = macro_parameters(pinned.text(pair.position.path), is_c=is_c)
+        if (pair.position.line - 1, pair.position.column) in parameters:
+            return replace(pair, apart=True)
+    if pair.live < pair.static and _is_confirmed(pinned, servers, pair):
+        return replace(pair, confirmed=STATIC_IS_RIGHT)
+    return pair
+
+
+class _IndexOracle:
+    """What servers that were started anew list as the references of a declaration."""
+
+    def __init__(self, pinned: PinnedSnapshot, servers: LiveServers) -> None:
+        self._pinned = pinned
+        self._servers = servers
+        self._listed: dict[Position, Lines] = {}
+
+    def agrees(self, pair: _Pair) -> bool:
+        """Whether it lists the asked place where static has another definition, or the further places."""
+        if not self._servers.remembers_opened(pair.position.path) or not pair.static:
+            return False
+        if pair.question == "definition":
+            here = (pair.position.path, pair.position.line)
+            return not pair.static & pair.live and here in self._references(pair.position)
+        return pair.live <= pair.static and self._leads_back(pair)
+
+    def _leads_back(self, pair: _Pair) -> bool:
+        """Whether each further place is listed, or the server's definition there is the graph's here."""
+        listed = self._references(pair.position) | pair.live
+        further = [each for each in pair.places if (each.path, each.line) not in listed]
+        declared = _lines(definitions(self._pinned.graph, pair.position).locations)
+        step = max(len(further) // _CHECKED, 1)
+        places = [Position(each.path, each.line, each.column) for each in further[::step]]
+        return all(_defined(self._pinned, self._servers, place) & declared for place in places)
+
+    def _references(self, position: Position) -> Lines:
+        """The references of all that the graph says is declared for a position."""
+        declared = definitions(self._pinned.graph, position).locations
+        found: set[tuple[str, int]] = set()
+        for each in declared:
+            found |= self._of(Position(each.path, each.line, each.column))
+        return frozenset(found)
+
+    def _of(self, declaration: Position) -> Lines:
+        """Asked at the declaration or, in a header that it cannot read, where a compiled file uses it."""
+        if declaration not in self._listed and len(self._listed) < _MOST_RESTARTS:
+            found = self._asked_at(declaration)
+            uses = references(self._pinned.graph, declaration).locations
+            compiled = (each for each in uses if self._servers.is_covered(each.path))
+            if not found and (use := next(compiled, None)) is not None:
+                listed = self._asked_at(Position(use.path, use.line, use.column))
+                found = listed if (declaration.path, declaration.line) in listed else found
+            self._listed[declaration] = found
+        return self._listed.get(declaration, frozenset())
+
+    def _asked_at(self, place: Position) -> Lines:
+        provider = self._servers.provider(place.path)
+        provider.renew()
+        provider.keep_open(place.path)
+        try:
+            found, _ = self._servers.ask("references", place, NavigationRequest(place), self._pinned.files)
+        except ProviderError:
+            return frozenset()
+        return _lines(found.locations)
+
+
 def _is_confirmed(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> bool:
     """Whether the server's definition at further places of a static answer is that of the asked position."""
     if pair.question != "references":
@@ -250,7 +335,7 @@ def _lines(locations: Iterable[Location]) -> Lines:
 
 
 def _rates(pairs: Sequence[_Pair]) -> Rates:
-    worked = [pair for pair in pairs if not pair.failed]
+    worked = [pair for pair in pairs if not (pair.failed or pair.apart)]
     asked = [pair for pair in worked if pair.static or pair.live]
     same = [pair for pair in asked if pair.static == pair.live]
     count = max(len(asked), 1)
@@ -259,10 +344,10 @@ def _rates(pairs: Sequence[_Pair]) -> Rates:
     return Rates(
         n=len(asked),
         match_rate=round(len(same) / count, 4),
-        right_rate=round(sum(pair.static == pair.live or pair.confirmed for pair in asked) / count, 4),
+        right_rate=round(sum(pair.static == pair.live or bool(pair.confirmed) for pair in asked) / count, 4),
         limited=round(sum(pair.same_limited for pair in asked) / count, 4),
         both_empty=len(worked) - len(asked),
-        live_errors=len(pairs) - len(worked),
+        live_errors=sum(pair.failed for pair in pairs),
         static_p50_ms=round(ours * 1000, 4),
         live_p50_ms=round(theirs * 1000, 4),
         speedup=round(theirs / ours, 1) if ours else 0.0,
@@ -285,8 +370,8 @@ def _mismatch(pinned: PinnedSnapshot, pair: _Pair) -> Mismatch:
 
 
 def _category(pair: _Pair) -> str:
-    if pair.confirmed:
-        return STATIC_IS_RIGHT
+    if pair.confirmed or pair.apart:
+        return pair.confirmed or MACRO_PARAMETER
     if not pair.static:
         return "static is empty"
     if not pair.live:

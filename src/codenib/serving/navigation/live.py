@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.navigation import Position
 from codenib.core.requests import NavigationQuestion, NavigationRequest
-from codenib.navigation.cpp.inference.commands import SOURCES
 from codenib.navigation.engines.sandbox import confinement
 from codenib.navigation.live import servers
 from codenib.navigation.live.pool import ServerPool
@@ -114,11 +113,15 @@ class LiveServers:
         label = f"{backend}, {confinement(server_of(position.path).group, trusted=self._trusted)}"
         return answer, label if reply.settled else f"{label}, still loading"
 
+    def remembers_opened(self, path: str) -> bool:
+        """Whether files that were once open hide what the server's index has of them."""
+        return server_of(path).remembers_opened
+
     def is_covered(self, path: str) -> bool:
-        """Whether a server knows how to read a file; clangd guesses at sources outside its database."""
+        """Whether a server knows how to read a file; clangd guesses at files outside its database."""
         self.require(path)
         database = self._places[server_of(path).group].get("database")
-        if database is None or not path.endswith(SOURCES):
+        if database is None:
             return True
         if self._covered is None:
             rows = json.loads((Path(database) / "compile_commands.json").read_bytes())

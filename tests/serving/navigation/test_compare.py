@@ -1,0 +1,35 @@
+"""Where the graph and clangd differ, the comparison says who is right."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tests.gitrepo import GitRepo
+
+from codenib.core.views import ViewKind
+from codenib.manifest.home import tools_folder
+from codenib.navigation.tools.locate import Toolbox
+from codenib.serving.navigation.compare import INDEX_AGREES, MACRO_PARAMETER
+from codenib.serving.workspace import Workspace
+
+pytestmark = pytest.mark.tools
+FILES = {
+    "list.h": "OP(LOAD)\n",
+    "codes.h": "#pragma once\nenum codes {\n#define OP(name) CODE_##name,\n#define TWICE(x) x x\n"
+    '#include "list.h"\n#undef OP\n};\n#define OP(name) int name;\n#include "list.h"\n',
+    "main.c": '#include "codes.h"\nint main(void) { return LOAD; }\n',
+}
+
+
+def test_the_index_says_who_is_right_in_a_header_that_cannot_be_read_alone(tmp_path: Path) -> None:
+    if Toolbox(tools_folder()).find("clangd") is None:
+        pytest.skip("clangd is not installed (codenib tools install cpp)")
+    repository = GitRepo(tmp_path / "codes")
+    repository.commit(FILES)
+    with Workspace(repository.path) as workspace:
+        workspace.index([ViewKind.GRAPH])
+        found = workspace.navigator.compare(n=12, seed=1, paths=["list.h", "codes.h"])
+    assert found.categories.keys() <= {INDEX_AGREES, MACRO_PARAMETER}
+    assert found.categories.keys() >= {INDEX_AGREES}
+    assert (found.definitions.right_rate, found.references.right_rate) == (1.0, 1.0)
