@@ -182,7 +182,7 @@ _REPOSITORIES: dict[str, tuple[Build, Mapping[str, object]]] = {
     "worktrees elsewhere": (_worktrees, {}),
     "references that are options, and many": (_references, {}),
     "configuration of megabytes": (_configuration_of_megabytes, {}),
-    "names that collide": (_collisions, {"refused": "?", "reads": ("Lib2.rb", "caf\u00e9.rb")}),
+    "names that collide": (_collisions, {"more_places": frozenset({("LIB/quay.rb", 2), ("LIB/port.rb", 4)}), "reads": ("Lib2.rb", "caf\u00e9.rb")}),
     "folders in folders": (_deep_folders, {"refused": "?"}),
     "names that are pathspecs": (_pathspecs, {"reads": ("HEAD", "--help", "-r")}),
     "format of the future": (_format("[core]\n\trepositoryformatversion = 99\n"), {"refused": "?"}),
@@ -262,7 +262,7 @@ def further_cases() -> Iterator[Case]:
     for name, (build, more) in _REPOSITORIES.items():
         yield Case(f"further: {name}", build, **more)  # type: ignore[arg-type]
     for name, text in _SETTINGS.items():
-        yield from_files(f"settings: {name}", {"codenib.toml": text})
+        yield from_files(f"settings: {name}", {"codenib.toml": text}, refused="codenib.toml")
     for name, (files, project) in _ENGINES.items():
         yield from_files(f"engine {name}", files, project)  # type: ignore[arg-type]
     yield Case("engine c: pipe that is included", _pipe_that_is_included, C)

@@ -76,6 +76,7 @@ class LiveProvider:
         self._member = member
         self._folder = folder
         self._times = times or Timeouts()
+        self._settle_s = self._times.settle_s
         self._lock = threading.RLock()
         self._session: LanguageServerSession | None = None
         self._running_in = self.root
@@ -268,10 +269,12 @@ class LiveProvider:
         folder = self._folder or Path(tempfile.mkdtemp(prefix="codenib-live-"))
         try:
             folder.mkdir(parents=True, exist_ok=True)
+            launch = self._launch(folder)
+            self._settle_s = min(self._times.settle_s, launch.settle_s)
             session = LanguageServerSession(
                 self.root,
                 self.server,
-                self._launch(folder),
+                launch,
                 folder,
                 times=self._times,
                 trusted=self._trusted,
@@ -313,7 +316,7 @@ class LiveProvider:
 
     def _chill(self) -> None:
         self._warm = False
-        self._cold_until = monotonic() + self._times.settle_s
+        self._cold_until = monotonic() + self._settle_s
 
     def _settle(
         self, session: LanguageServerSession, asks: Sequence[LiveRequest]

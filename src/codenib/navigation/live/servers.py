@@ -91,13 +91,15 @@ class Server:
 class Preparation:
     """What a server gets on one repository: `places` for names in braces, `environment` over the row's.
 
-    With a `policy` it runs in a sandbox, where there is one. `answer_cpu_s` is the CPU time for one answer.
+    With a `policy` it runs in a sandbox, where there is one. `answer_cpu_s` is the CPU time for one answer,
+    `settle_s` how long at most it is waited for until it has read everything.
     """
 
     places: Mapping[str, str] = field(default_factory=dict)
     environment: Mapping[str, str] = field(default_factory=dict)
     policy: PathPolicy | None = None
     answer_cpu_s: float = inf
+    settle_s: float = inf
 
 
 _UNPREPARED = Preparation()
@@ -113,6 +115,7 @@ class Launch:
     environment: Mapping[str, str]
     policy: PathPolicy | None = None
     answer_cpu_s: float = inf
+    settle_s: float = inf
 
 
 _CPP = (
@@ -235,6 +238,7 @@ def launch_of(
         environment,
         policy=prepared.policy,
         answer_cpu_s=prepared.answer_cpu_s,
+        settle_s=prepared.settle_s,
     )
 
 

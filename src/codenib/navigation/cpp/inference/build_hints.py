@@ -39,7 +39,9 @@ _MESON_FOLDERS = re.compile(r"include_directories\s*\(([^()]*)\)")
 _CMAKE_CALL = re.compile(
     r"(?P<name>[A-Za-z_]\w*)[ \t]*\((?P<arguments>(?:[^()\"]|\"(?:\\.|[^\"\\])*\"|\([^()]*\))*)\)"
 )
-_CMAKE_COMMENT = re.compile(r"#\[\[.*?\]\]|#[^\n]*", re.DOTALL)
+_MOST_BYTES = 1 << 20
+_LONGEST_LINE = 4000
+_CMAKE_COMMENT = re.compile(r"#\[\[.*?(?:\]\]|\Z)|#[^\n]*", re.DOTALL)
 _WORD = re.compile(r'"((?:\\.|[^"\\])*)"|([^\s"]+)')
 _PLAIN_DEFINE = re.compile(r"(?:-D)?([A-Za-z_]\w*)(?:=(\w*))?")
 _SCOPES = frozenset(["PRIVATE", "PUBLIC", "INTERFACE", "SYSTEM", "BEFORE", "AFTER"])
@@ -99,9 +101,11 @@ class BuildHints:
         for path in sorted(files):
             if _BUILD_FILE.search(path):
                 try:
-                    text = (root / path).read_bytes().decode("utf-8", "replace")
+                    text = (root / path).read_bytes()[:_MOST_BYTES].decode("utf-8", "replace")
                 except OSError:
                     continue
+                # Searches take time by the square of a line's length.
+                text = "\n".join(line for line in text.split("\n") if len(line) <= _LONGEST_LINE)
                 self._hints.setdefault(dirname(path), []).append(read_hints(path, text))
 
     def folders(self, folder: str) -> frozenset[str]:

@@ -28,7 +28,8 @@ SOURCES = (*C_SOURCES, *CPP_SOURCES)
 _HEADERS = (".h", ".hpp", ".hh", ".hxx", ".h++", ".cuh")
 _CPP_HEADERS = _HEADERS[1:]
 _CPP_TEXT = re.compile(
-    r"^\s*(?:template\s*<|namespace\b|class\s+\w|using\s+\w|(?:public|private|protected)\s*:)|\bstd::|\bconstexpr\b",
+    r"^[ \t]*(?:template\s*<|namespace\b|class\s+\w|using\s+\w|(?:public|private|protected)\s*:)"
+    r"|\bstd::|\bconstexpr\b",
     re.MULTILINE,
 )
 # Output of a build, and what is no part of the repository's own sources.
