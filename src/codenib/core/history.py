@@ -111,6 +111,38 @@ class UnitHistory:
     last: int
 
 
+@dataclass(frozen=True, slots=True)
+class BlameRun:
+    """Lines of a file that one commit changed last; the commit is empty where none did, or none is known."""
+
+    start_line: int
+    end_line: int
+    commit: str
+    author: str
+    committed: int
+    subject: str
+
+    def __str__(self) -> str:
+        return f"{self.start_line}-{self.end_line} {self.commit[:10] or 'not committed'}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class BlameAnswer(ItemSequence[BlameRun]):
+    """Who changed each line last, from the first line to the last, as the snapshot has them.
+
+    `unknown` lines were changed before the commits that the view holds; `uncommitted` ones are in none yet.
+    """
+
+    path: str
+    items: tuple[BlameRun, ...]
+    snapshot: SnapshotRef
+    uncommitted: int
+    unknown: int
+    seconds: float = 0.0
+    refreshed: str = ""
+    note: str = ""
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class HistoryAnswer(ItemSequence[Touch]):
     """Who changed a file or lines of it, newest first. `total` counts every commit, also past the limit.

@@ -45,6 +45,7 @@ LINES = [
     "read shop",
     "units shop/cart.py",
     "history shop/cart.py",
+    "blame shop/cart.py",
     "impact add",
     "def Cart",
     "refs add",

@@ -40,6 +40,7 @@ ASKED: dict[str, tuple[dict[str, Any], list[str]]] = {
     "read": ({"place": "shop/cart.py:2-4"}, ["shop/cart.py:2-4"]),
     "units": ({"place": "shop/cart.py"}, ["shop/cart.py"]),
     "history": ({"place": "shop/cart.py:1-3"}, ["shop/cart.py:1-3"]),
+    "blame": ({"place": "shop/cart.py"}, ["shop/cart.py"]),
     "explore": ({"query": "total price", "max_tokens": 900}, ["total price", "--max-tokens", "900"]),
     "map": ({"max_tokens": 300}, ["--max-tokens", "300"]),
     "overview": ({"folder": "shop", "k": 5}, ["shop", "-k", "5"]),

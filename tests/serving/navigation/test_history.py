@@ -10,7 +10,7 @@ from tests.gitrepo import GitRepo
 
 import codenib
 from codenib.core.errors import InputError
-from codenib.core.requests import CURRENT
+from codenib.core.requests import CURRENT, HistoryRequest
 from codenib.core.views import ViewKind
 from codenib.serving.navigation.history import unit_histories
 from codenib.serving.workspace import Workspace
@@ -163,3 +163,24 @@ def test_the_bound_comes_from_the_environment(repo: GitRepo, monkeypatch: pytest
         monkeypatch.setenv("CODENIB_HISTORY_COMMITS", "many")
         with pytest.raises(InputError, match="CODENIB_HISTORY_COMMITS"):
             workspace.update()
+
+
+def test_each_line_has_the_commit_that_git_blames(repo: GitRepo) -> None:
+    moved = CODE.replace("return 2", "return 22").replace("def first", "# a comment\ndef first")
+    repo.commit({"a.py": moved}, "comment")
+    repo.git("mv", "a.py", "c.py")
+    repo.commit({"c.py": f"{moved}\n\ndef third():\n    return 3\n"}, "third")
+    blamed = repo.git("blame", "-s", "-l", "c.py").splitlines()
+    with codenib.open(repo.path) as workspace:
+        answer = workspace.navigator.blame(HistoryRequest("c.py"))
+        by_line = {line: run.commit for run in answer for line in range(run.start_line, run.end_line + 1)}
+    repo.write("c.py", f"new = 1\n{moved}")
+    with codenib.open(repo.path) as workspace:
+        edited = workspace.navigator.blame(HistoryRequest("c.py"))
+
+    assert [by_line[line][:35] for line in range(1, len(blamed) + 1)] == [
+        line.lstrip("^")[:35] for line in blamed
+    ]
+    assert (answer.uncommitted, answer.unknown) == (0, 0)
+    assert (edited.items[0].commit, edited.items[0].end_line) == ("", 1)
+    assert (edited.uncommitted, edited.unknown) == (1, 0)

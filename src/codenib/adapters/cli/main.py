@@ -36,6 +36,7 @@ COMMANDS = {
     "units": ("files", "List the source units of a file."),
     "history": ("history", "Show who changed a file or lines of it, when and why."),
     "impact": ("history", "Show what depends on a change, which tests reach it, what changes with it."),
+    "blame": ("history", "Show which commit changed each line of a file last."),
     "def": ("navigate", "Show where a name is defined."),
     "refs": ("navigate", "Show every place that refers to a name."),
     "callers": ("navigate", "Show what calls a function."),

@@ -41,7 +41,7 @@ from codenib.core.context import (
     Related,
     RepoMap,
 )
-from codenib.core.history import Companion, HistoryAnswer, Touch
+from codenib.core.history import BlameAnswer, Companion, HistoryAnswer, Touch
 from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceUnit
 from codenib.serving.search.searcher import PlanExplanation
@@ -213,6 +213,52 @@ class HistoryReply(Envelope[CommitItem], kw_only=True, frozen=True):
     reachable: int
     together: tuple[Companion, ...]
     note: str
+
+
+class BlameItem(msgspec.Struct, frozen=True):
+    """Lines that one commit changed last; no commit where none did, or none is known."""
+
+    start_line: int
+    end_line: int
+    commit: str | None
+    author: str
+    committed: UtcTime | None
+    subject: str
+
+
+class BlameReply(Envelope[BlameItem], kw_only=True, frozen=True):
+    """`blame`. `unknown` lines are older than what the view holds; `uncommitted` ones are in no commit."""
+
+    path: str
+    uncommitted: int
+    unknown: int
+    note: str
+
+
+def blame_reply(answer: BlameAnswer) -> BlameReply:
+    return BlameReply(
+        items=tuple(
+            BlameItem(
+                start_line=run.start_line,
+                end_line=run.end_line,
+                commit=run.commit or None,
+                author=run.author,
+                committed=utc(run.committed) if run.commit else None,
+                subject=run.subject,
+            )
+            for run in answer.items
+        ),
+        total=len(answer.items),
+        truncated=False,
+        snapshot=snapshot_id(answer.snapshot),
+        freshness=freshness_of(answer.snapshot, answer.refreshed),
+        provider="git",
+        seconds=rounded(answer.seconds),
+        path=answer.path,
+        uncommitted=answer.uncommitted,
+        unknown=answer.unknown,
+        note=answer.note,
+    )
 
 
 def search_reply(answer: Answer) -> SearchReply:

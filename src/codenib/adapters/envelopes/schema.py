@@ -8,6 +8,7 @@ import msgspec
 
 from codenib.adapters.envelopes.answers import (
     BatchReply,
+    BlameReply,
     ExploreReply,
     FolderReply,
     HistoryReply,
@@ -60,6 +61,7 @@ REPLIES: dict[str, Any] = {
     "read FOLDER": FolderReply,
     "units": UnitsReply,
     "history": HistoryReply,
+    "blame": BlameReply,
     "impact": ImpactReply,
     "def": NavigationReply,
     "refs": NavigationReply,

@@ -247,6 +247,12 @@ def history(workspace: Workspace, given: PlaceParameters) -> answers.HistoryRepl
     return answers.history_reply(workspace.navigator.history(request))
 
 
+def blame(workspace: Workspace, given: PlaceParameters) -> answers.BlameReply:
+    written = parse_place(given.place)
+    request = HistoryRequest(written.target, *written.lines, snapshot=given.snapshot)
+    return answers.blame_reply(workspace.navigator.blame(request))
+
+
 def explore(workspace: Workspace, given: ExploreParameters) -> answers.ExploreReply:
     request = ExploreRequest(given.query, given.max_tokens, tuple(given.paths), given.snapshot)
     return answers.explore_reply(workspace.explorer.explore(request, None))
@@ -353,6 +359,7 @@ QUESTIONS: dict[str, PageQuestion] = {
     "read": PageQuestion(PlaceParameters, read, early=True),
     "units": PageQuestion(PlaceParameters, units),
     "history": PageQuestion(PlaceParameters, history),
+    "blame": PageQuestion(PlaceParameters, blame),
     "explore": PageQuestion(ExploreParameters, explore),
     "map": PageQuestion(MapParameters, repo_map),
     "overview": PageQuestion(OverviewParameters, overview),

@@ -73,11 +73,8 @@ class RunFolders:
         """A folder of `codenib eval`."""
         summary, report = self._file(f"{path}/summary.json", (".json",)), self._find(f"{path}/report.md")
         figures = self._find(f"{path}/figures")
-        names = (
-            sorted(each.name for each in figures.iterdir())
-            if figures is not None and figures.is_dir()
-            else []
-        )
+        names = sorted(each.name for each in figures.glob("*")) if figures is not None else []
+        names = [name for name in names if not name.endswith(".png") or f"{name[:-4]}.svg" not in names]
         try:
             value = json.loads(summary.read_bytes())
         except UNDECODABLE as error:

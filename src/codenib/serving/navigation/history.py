@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codenib.core.errors import InputError
-from codenib.core.history import HistoryAnswer, UnitHistory
+from codenib.core.history import BlameAnswer, BlameRun, HistoryAnswer, Touch, UnitHistory
 from codenib.core.requests import HistoryRequest
 from codenib.core.text.masking import mask_secrets
 from codenib.core.views import ViewKind
@@ -70,6 +70,39 @@ def history_of(pinned: PinnedSnapshot, log: CommitLog, request: HistoryRequest) 
         reachable=view.reachable,
         note=_note(pinned, file, past),
     )
+
+
+def blame_of(pinned: PinnedSnapshot, log: CommitLog, request: HistoryRequest) -> BlameAnswer:
+    """Which commit changed each line last; lines that follow each other and have the same one are a run."""
+    path, view = request.path, pinned.history
+    file = committed(pinned, log, path)
+    first, last = request.start or 1, min(request.end or file.lines, file.lines)
+    numbers = np.arange(first, last + 1, dtype=np.int64)
+    starts, ends = file.back(numbers, numbers)
+    ranges = list(zip(starts.tolist(), ends.tolist(), strict=True))
+    pasts = view.pasts(path, file.blob, ranges) if file.blob else [Past([], True)] * len(ranges)
+    runs: list[BlameRun] = []
+    known: dict[tuple[str, int], Touch] = {}
+    uncommitted = unknown = 0
+    for line, past in zip(numbers.tolist(), pasts, strict=True):
+        touch = None
+        if file.uncommitted(line, line):
+            uncommitted += 1
+        elif past.touches:
+            step = past.touches[0]
+            key = (step.segment.name, step.change)
+            touch = known[key] = known.get(key) or view.touch(step)
+        else:
+            unknown += 1
+        if runs and runs[-1].commit == (touch.commit if touch else ""):
+            runs[-1] = replace(runs[-1], end_line=line)
+        elif touch is None:
+            runs.append(BlameRun(line, line, "", "", 0, ""))
+        else:
+            run = BlameRun(line, line, touch.commit, touch.author, touch.committed, subject=touch.subject)
+            runs.append(run)
+    note = _note(pinned, file, Past([], not unknown))
+    return BlameAnswer(path, tuple(runs), pinned.ref, uncommitted, unknown, note=note)
 
 
 def unit_histories(pinned: PinnedSnapshot, log: CommitLog, path: str) -> list[UnitHistory]:

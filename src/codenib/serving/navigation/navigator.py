@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
-from codenib.core.history import HistoryAnswer
+from codenib.core.history import BlameAnswer, HistoryAnswer
 from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import (
     CURRENT,
@@ -211,13 +211,26 @@ class Navigator:
         from codenib.serving.navigation.history import history_of
 
         started = time.perf_counter()
+        asked, pinned, refreshed = self._past(request)
+        answer = history_of(pinned, self._compiler.history.log, asked)
+        return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def blame(self, request: HistoryRequest) -> BlameAnswer:
+        """Which commit changed each line of a file last."""
+        from codenib.serving.navigation.history import blame_of
+
+        started = time.perf_counter()
+        asked, pinned, refreshed = self._past(request)
+        answer = blame_of(pinned, self._compiler.history.log, asked)
+        return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
+
+    def _past(self, request: HistoryRequest) -> tuple[HistoryRequest, PinnedSnapshot, str]:
+        """What is asked of the past, with the snapshot that has the history."""
         repository = self._compiler.repository
         if repository.kind == "folder":
             raise InputError(f"{repository.root} is not in a git repository, so it has no history")
-        request = replace(request, path=self._reader.relative(request.path))
-        pinned, refreshed = self._snapshots.pin(ViewKind.HISTORY, request.snapshot)
-        answer = history_of(pinned, self._compiler.history.log, request)
-        return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
+        asked = replace(request, path=self._reader.relative(request.path))
+        return asked, *self._snapshots.pin(ViewKind.HISTORY, request.snapshot)
 
     def compare(self, *, n: int = 200, seed: int = 1, paths: Sequence[str] = ()) -> NavigationComparison:
         """Ask the graph and the language servers at `n` sampled positions, and compare."""

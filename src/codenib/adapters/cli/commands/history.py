@@ -18,7 +18,7 @@ from codenib.adapters.cli.options import (
 )
 from codenib.adapters.cli.output import opened, print_json, say
 from codenib.adapters.cli.standing import Standing, path_here, place_here, standing_in
-from codenib.adapters.envelopes.answers import history_reply
+from codenib.adapters.envelopes.answers import blame_reply, history_reply
 from codenib.adapters.envelopes.envelope import utc
 from codenib.adapters.envelopes.navigation import impact_reply
 from codenib.core.errors import InputError
@@ -65,6 +65,33 @@ def history(
         print_json(history_reply(answer))
     else:
         _print(answer, full, standing)
+
+
+@click.command()
+@click.argument("place", metavar="PATH[:START[-END]]")
+@shared(at_revision, no_refresh, as_json)
+@click.pass_obj
+def blame(repository: str, place: str, at: str | None, no_refresh: bool, json_output: bool) -> None:
+    """Show which commit changed each line of a file last, or lines START to END of it."""
+    snapshot = asked_snapshot(at, no_refresh)
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        standing = standing_in(repository, workspace)
+        written = parse_place(path_here(standing, place, workspace, snapshot))
+        request = HistoryRequest(written.target, *written.lines, snapshot=snapshot)
+        answer = workspace.navigator.blame(request)
+        progress.close()
+    if json_output:
+        print_json(blame_reply(answer))
+        return
+    for run in answer:
+        lines = f"{run.start_line}-{run.end_line}" if run.end_line > run.start_line else str(run.start_line)
+        when = utc(run.committed).date().isoformat() if run.commit else "not known"
+        about = f"{run.commit[:10] or '-' * 10}  {when}  {run.author}  {run.subject}".rstrip()
+        click.echo(f"{click.style(f'{lines:>11}', dim=True)}  {about}")
+    if answer.uncommitted:
+        say(f"{answer.uncommitted:,} of these lines are not committed")
+    if answer.note:
+        say(answer.note)
 
 
 def _print(answer: HistoryAnswer, full: bool, standing: Standing) -> None:

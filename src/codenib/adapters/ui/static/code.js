@@ -2,6 +2,7 @@
 
 import {
   address,
+  ago,
   ask,
   codeAddress,
   go,
@@ -9,6 +10,7 @@ import {
   number,
   useAsk,
   useEffect,
+  useMemo,
   useRef,
   useState,
   visible,
@@ -63,6 +65,7 @@ function File({ repository, file, reply, lines, params }) {
   return html`<main id="main" class="code-page">
     <div class="head">
       <h1><${Crumbs} repository=${repository} path=${file.path} at=${params.at} /></h1>
+      <button type="button" class="chip" aria-pressed=${params.blame === "1" ? "true" : "false"} onClick=${() => show({ blame: params.blame === "1" ? "" : "1" }, { replace: true })}>who changed it</button>
       <span class="dim">${number(file.lines)} lines${file.language ? ` · ${file.language}` : ""}</span><${Snapshot} reply=${reply} />
     </div>
     <div class="panes">
@@ -93,9 +96,18 @@ function Source({ repository, file, lines, first, last, params, show }) {
   const anchor = useRef(0);
   const [window_, look] = useState([0, lines.length <= WHOLE ? lines.length : 200]);
   const whole = lines.length <= WHOLE;
+  const blame = useAsk(
+    repository,
+    "blame",
+    { place: file.path, at: params.at },
+    { when: params.blame === "1" },
+  );
+  const changed = useMemo(() => runsByLine(blame.data), [blame.data]);
   useEffect(() => {
-    const target = first ? Math.max(0, (first - 6) * LINE_PX) : 0;
-    if (first) box.current?.scrollTo({ top: target });
+    const { scrollTop, clientHeight } = box.current;
+    const top = (first - 1) * LINE_PX;
+    const inView = scrollTop <= top && top + LINE_PX <= scrollTop + clientHeight;
+    if (first && !inView) box.current.scrollTo({ top: Math.max(0, top - 5 * LINE_PX) });
   }, [file.path, params.line]);
   useEffect(() => {
     if (whole) {
@@ -130,18 +142,30 @@ function Source({ repository, file, lines, first, last, params, show }) {
   for (let at = window_[0]; at < Math.min(window_[1], lines.length); at++) {
     const line = at + 1;
     rows.push(
-      html`<${Row} key=${line} line=${line} runs=${lines[at]} chosen=${first <= line && line <= last} />`,
+      html`<${Row} key=${line} line=${line} runs=${lines[at]} chosen=${first <= line && line <= last} blamed=${params.blame === "1"} change=${changed.get(line)} />`,
     );
   }
   return html`<div class="source" ref=${box} onClick=${pick} tabindex="0" role="region" aria-label=${`Source of ${visible(file.path)}`}>
-    <div class="lines" style=${{ height: `${lines.length * LINE_PX}px`, paddingTop: `${window_[0] * LINE_PX}px` }}>${rows}</div>
+    <div class="lines" style=${{ height: `${(lines.length - window_[0]) * LINE_PX}px`, paddingTop: `${window_[0] * LINE_PX}px` }}>${rows}</div>
   </div>`;
 }
 
-function Row({ line, runs, chosen }) {
+/** The first line of each run of lines that one commit changed last. */
+function runsByLine(reply) {
+  return new Map((reply?.items ?? []).map((run) => [run.start_line, run]));
+}
+
+function Blamed({ change }) {
+  if (!change) return html`<span class="blame"></span>`;
+  if (!change.commit) return html`<span class="blame">not committed, or not known</span>`;
+  const words = `${visible(change.subject)}\n${change.commit.slice(0, 10)} ${visible(change.author)}, ${change.committed}`;
+  return html`<span class="blame" title=${words}>${ago(change.committed)} <span class="who">${visible(change.author)}</span></span>`;
+}
+
+function Row({ line, runs, chosen, blamed, change }) {
   let column = 0;
   return html`<div class=${chosen ? "line chosen" : "line"} data-line=${line}>
-    <a class="no" href=${`?line=${line}`} aria-label=${`Line ${line}`} tabindex="-1">${line}</a><code>${runs.map(
+    <a class="no" href=${`?line=${line}`} aria-label=${`Line ${line}`} tabindex="-1">${line}</a>${blamed && html`<${Blamed} change=${change} />`}<code>${runs.map(
       ([name, text], at) => {
         const start = column;
         column += [...text].length;

@@ -1,17 +1,6 @@
 // Freshness: the views and how they stand, the last updates and what each derived anew and why, and what happens now.
 
-import {
-  address,
-  codeAddress,
-  html,
-  liveLog,
-  milliseconds,
-  number,
-  size,
-  useAsk,
-  useLive,
-  visible,
-} from "./lib.js";
+import { codeAddress, html, liveLog, milliseconds, number, size, useAsk, useLive, visible } from "./lib.js";
 import { Chip, Problem } from "./parts.js";
 
 export function FreshnessPage({ repository }) {
@@ -129,6 +118,5 @@ function Feed({ repository }) {
     <p class="dim">${live.online ? `The server is ${live.state}${live.watching ? " and watches every folder" : ", and looks at the files every two seconds"}.` : "The server does not answer."}</p>
     <ol class="feed" aria-live="polite">${log.map((line, at) => html`<li key=${log.length - at}><time class="dim">${line.at.toLocaleTimeString("en-GB")}</time> ${visible(line.what)}</li>`)}</ol>
     ${!log.length && html`<p class="quiet">Nothing has happened since this page was opened. Edit a file.</p>`}
-    <p><a href=${address(repository, "search")}>Search</a></p>
   </section>`;
 }
