@@ -15,6 +15,7 @@ from tests.example_project import make_project
 from tests.gitrepo import GitRepo
 
 pytestmark = pytest.mark.tools
+expect.set_options(timeout=20_000)  # how long to look for what must come; a busy machine indexes slowly
 AXE = Path(__file__).resolve().parents[3] / "tools" / "js" / "node_modules" / "axe-core" / "axe.min.js"
 #: What runs when it is taken for markup, as a file's name may have it (no slash, no line break).
 ATTACK = "<img src=x onerror=document.title='owned'><script>alert(1)<∕script>"

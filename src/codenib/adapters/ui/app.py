@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -30,6 +31,7 @@ from codenib.adapters.ui.questions import QUESTIONS, PageQuestion, parse_paramet
 from codenib.adapters.ui.runs import RunFolders
 from codenib.adapters.ui.sources import DRAWINGS
 from codenib.core.errors import CodenibError, InputError, StateError, fault_of
+from codenib.serving.snapshots.pool import ASKED
 
 _log = logging.getLogger("codenib")
 _CALL_S = 120.0
@@ -200,6 +202,7 @@ class Pages:
         given = parse_parameters(question.parameters, request.query_params.multi_items())
         if not question.early:
             await _until_ready(context)
+        ASKED.set(time.monotonic())
         call = partial(_answer, context, question, given)
         client = str(request.scope.get(CLIENT_KEY, ""))
         turns = self._scans if question.scans else self._calls
