@@ -5,6 +5,7 @@ import { Claim, Problem, Snapshot } from "./parts.js";
 
 const BOX = { w: 168, h: 40 };
 const GAP = { x: 34, y: 74 };
+const TOP = 40; // lines between boxes of the first row bend above it
 
 const short = (text, most) => (text.length > most ? `…${text.slice(1 - most)}` : text);
 
@@ -81,15 +82,15 @@ function mean(others, x, own) {
 
 function ModuleDrawing({ repository, data, open }) {
   const [over, hover] = useState("");
-  const perRow = 7;
+  const perRow = Math.max(3, Math.min(7, Math.floor((innerWidth - 60) / (BOX.w + GAP.x))));
   const rows = arrange(data.items, data.uses, perRow);
   const width = perRow * (BOX.w + GAP.x) + GAP.x;
-  const height = rows.length * (BOX.h + GAP.y) + 20;
+  const height = rows.length * (BOX.h + GAP.y) - GAP.y + TOP + 12;
   const spots = new Map();
   rows.forEach((row, down) => {
     const start = (width - row.length * (BOX.w + GAP.x) + GAP.x) / 2;
     for (const [at, each] of row.entries())
-      spots.set(each.path, { x: start + at * (BOX.w + GAP.x), y: 12 + down * (BOX.h + GAP.y) });
+      spots.set(each.path, { x: start + at * (BOX.w + GAP.x), y: TOP + down * (BOX.h + GAP.y) });
   });
   const touches = ({ source, to }) => !over || source === over || to === over;
   const many = Math.max(1, ...data.uses.map((each) => each.often));
