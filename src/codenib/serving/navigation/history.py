@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -18,9 +20,12 @@ from codenib.views.history.lines import Lines, hunks_between, step_back
 from codenib.views.history.read import Past
 
 if TYPE_CHECKING:
+    from codenib.compiler.compiler import IndexCompiler
     from codenib.serving.snapshots.pinned import PinnedSnapshot
+    from codenib.serving.snapshots.pool import Snapshots
 
 _TOGETHER = 5
+PastT = TypeVar("PastT", HistoryAnswer, BlameAnswer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +47,21 @@ class Committed:
         if not self.blob:
             return end - start + 1
         return sum(max(0, min(end, n + c - 1) - max(start, n) + 1) for _, _, n, c in self.hunks.tolist())
+
+
+def ask_past(
+    compiler: IndexCompiler,
+    snapshots: Snapshots,
+    request: HistoryRequest,
+    ask: Callable[[PinnedSnapshot, CommitLog, HistoryRequest], PastT],
+) -> PastT:
+    """What `ask` says of the snapshot with its history; an error where there is no git."""
+    started, repository = time.perf_counter(), compiler.repository
+    if repository.kind == "folder":
+        raise InputError(f"{repository.root} is not in a git repository, so it has no history")
+    pinned, refreshed = snapshots.pin(ViewKind.HISTORY, request.snapshot)
+    answer = replace(ask(pinned, compiler.history.log, request), refreshed=refreshed)
+    return replace(answer, seconds=time.perf_counter() - started)
 
 
 def history_of(pinned: PinnedSnapshot, log: CommitLog, request: HistoryRequest) -> HistoryAnswer:
@@ -97,10 +117,10 @@ def blame_of(pinned: PinnedSnapshot, log: CommitLog, request: HistoryRequest) ->
         if runs and runs[-1].commit == (touch.commit if touch else ""):
             runs[-1] = replace(runs[-1], end_line=line)
         elif touch is None:
-            runs.append(BlameRun(line, line, "", "", 0, ""))
+            runs.append(BlameRun(line, line, commit="", author="", committed=0, subject=""))
         else:
-            run = BlameRun(line, line, touch.commit, touch.author, touch.committed, subject=touch.subject)
-            runs.append(run)
+            told = BlameRun(line, line, touch.commit, author=touch.author, committed=0, subject=touch.subject)
+            runs.append(replace(told, committed=touch.committed))
     note = _note(pinned, file, Past([], not unknown))
     return BlameAnswer(path, tuple(runs), pinned.ref, uncommitted, unknown, note=note)
 

@@ -208,29 +208,17 @@ class Navigator:
 
     def history(self, request: HistoryRequest) -> HistoryAnswer:
         """Who changed a file or lines of it, newest first."""
-        from codenib.serving.navigation.history import history_of
+        from codenib.serving.navigation.history import ask_past, history_of
 
-        started = time.perf_counter()
-        asked, pinned, refreshed = self._past(request)
-        answer = history_of(pinned, self._compiler.history.log, asked)
-        return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
+        asked = replace(request, path=self._reader.relative(request.path))
+        return ask_past(self._compiler, self._snapshots, asked, history_of)
 
     def blame(self, request: HistoryRequest) -> BlameAnswer:
         """Which commit changed each line of a file last."""
-        from codenib.serving.navigation.history import blame_of
+        from codenib.serving.navigation.history import ask_past, blame_of
 
-        started = time.perf_counter()
-        asked, pinned, refreshed = self._past(request)
-        answer = blame_of(pinned, self._compiler.history.log, asked)
-        return replace(answer, seconds=time.perf_counter() - started, refreshed=refreshed)
-
-    def _past(self, request: HistoryRequest) -> tuple[HistoryRequest, PinnedSnapshot, str]:
-        """What is asked of the past, with the snapshot that has the history."""
-        repository = self._compiler.repository
-        if repository.kind == "folder":
-            raise InputError(f"{repository.root} is not in a git repository, so it has no history")
         asked = replace(request, path=self._reader.relative(request.path))
-        return asked, *self._snapshots.pin(ViewKind.HISTORY, request.snapshot)
+        return ask_past(self._compiler, self._snapshots, asked, blame_of)
 
     def compare(self, *, n: int = 200, seed: int = 1, paths: Sequence[str] = ()) -> NavigationComparison:
         """Ask the graph and the language servers at `n` sampled positions, and compare."""
