@@ -173,6 +173,28 @@ def test_structured_content_comes_when_asked_for_and_carries_no_source_text(shop
     within(shop.path, ask)
 
 
+def test_a_structured_reply_has_source_and_places_within_its_tokens(shop: GitRepo) -> None:
+    shop.commit(
+        {f"shop/price_{at}.py": f"def price_{at}(cart):\n    return cart.price * {at}\n" for at in range(60)}
+    )
+
+    async def ask(client: Client) -> None:
+        for budget in (900, 2000):
+            asked = await client.call_tool(
+                "explore",
+                {"query": "price of a cart", "max_tokens": budget, "again": True},
+                meta=cast("Any", {"codenib/structured": True}),
+            )
+            facts = facts_of(asked)
+            assert "return cart.price" in text_of(asked)
+            assert facts["items"]
+            assert facts["truncated"] is True
+            written = json.dumps(asked.structured_content, separators=(",", ":"))
+            assert count(text_of(asked) + written) <= budget
+
+    within(shop.path, ask)
+
+
 def test_a_position_may_be_a_path_a_line_nearby_and_a_name(shop: GitRepo) -> None:
     async def ask(client: Client) -> None:
         for arguments in (

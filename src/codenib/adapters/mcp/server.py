@@ -335,7 +335,7 @@ def _run(
     try:
         started = time.perf_counter()
         with context.workspace(first=tool.navigates) as workspace:
-            reply = tool.run(Call(context, workspace, arguments, sent))
+            reply = tool.run(Call(context, workspace, arguments, sent, structured))
             reply = replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
             check_cancelled()  # what nobody gets was not sent
             return render(reply, int(arguments["max_tokens"]), structured=structured)

@@ -28,6 +28,7 @@ FACTS_KEY = "codenib/reply"
 STRUCTURED_KEY = "codenib/structured"
 FILE_URI = "codenib://file/"
 LEAST_TOKENS = 50
+FACTS_SHARE = 0.3  # of a structured reply that its facts may take; the rest is the text, which has the source
 _LINK_TOKENS = 8  # of what a client writes around a link: Gemini's gives them to the model as a sentence
 _WIDEST = 200  # characters of a source line in a list
 _LEAST_FACTS = ("items", "total", "truncated")
@@ -133,10 +134,17 @@ def _without_secrets(facts: dict[str, Any]) -> dict[str, Any]:
 
 
 def _within(facts: dict[str, Any], max_tokens: int) -> dict[str, Any]:
-    """Facts that leave room for text: without the items, which the text has too, or the totals alone."""
-    if _cost(facts) > max_tokens // 2:
-        facts = {name: value for name, value in facts.items() if name != "plan"}
-        facts |= {"items": [], "truncated": bool(facts.get("items")) or facts["truncated"]}
+    """Facts that leave room for text: with the first items that fit in their share, or the totals alone."""
+    room = int(max_tokens * FACTS_SHARE)
+    if _cost(facts) > room:
+        items = facts.get("items", ())
+        facts = {name: value for name, value in facts.items() if name != "plan"} | {"items": []}
+        low, high = 0, len(items)
+        while low < high:
+            middle = (low + high + 1) // 2
+            fits = _cost({**facts, "items": items[:middle]}) <= room
+            low, high = (middle, high) if fits else (low, middle - 1)
+        facts |= {"items": items[:low], "truncated": low < len(items) or facts["truncated"]}
     if _cost(facts) > max_tokens:
         facts = {name: facts[name] for name in _LEAST_FACTS if name in facts}
     return facts

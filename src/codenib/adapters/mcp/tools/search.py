@@ -26,7 +26,7 @@ _LINKS = 3
 
 def explore(call: Call) -> ToolReply:
     """A context pack."""
-    max_tokens = max(call["max_tokens"] - _HEAD_TOKENS, 1)
+    max_tokens = call.text_tokens(_HEAD_TOKENS)
     ledger = call.sent.begin() if call.sent is not None and not call["again"] else Ledger()
     request = ExploreRequest(call["query"], max_tokens, call["paths"] or ())
     pack = call.workspace.explorer.explore(request, ledger)
@@ -104,7 +104,7 @@ def search_zoekt(call: Call) -> ToolReply:
 
 def map(call: Call) -> ToolReply:
     """Folders, files and their most important declarations."""
-    drawn = call.workspace.map(max_tokens=max(call["max_tokens"] - _HEAD_TOKENS, 1), query=call["query"])
+    drawn = call.workspace.map(max_tokens=call.text_tokens(_HEAD_TOKENS), query=call["query"])
     head = head_line(f"by {', '.join(drawn.ranked_by)}", describe_snapshot(drawn.snapshot))
     facts = {
         **snapshot_facts(drawn.snapshot, drawn.refreshed),

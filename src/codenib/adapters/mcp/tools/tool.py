@@ -9,7 +9,7 @@ from typing import Any, Literal
 from codenib.adapters.mcp.sent_lines import SentLines
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import Parameter, schema_of
-from codenib.adapters.mcp.tools.replies import ToolReply
+from codenib.adapters.mcp.tools.replies import FACTS_SHARE, ToolReply
 from codenib.core.views import ViewKind
 from codenib.serving.workspace import Workspace
 
@@ -25,9 +25,15 @@ class Call:
     workspace: Workspace
     arguments: dict[str, Any]
     sent: SentLines | None = None  # what this client has; None where clients are not told apart
+    structured: bool = False  # whether the facts take a share of the tokens
 
     def __getitem__(self, name: str) -> Any:
         return self.arguments[name]
+
+    def text_tokens(self, head: int) -> int:
+        """How many tokens a text may have that is made to measure, below a head of so many."""
+        share = 1.0 - FACTS_SHARE if self.structured else 1.0
+        return max(int(self["max_tokens"] * share) - head, 1)
 
 
 @dataclass(frozen=True, slots=True)
