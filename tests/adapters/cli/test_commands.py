@@ -204,7 +204,7 @@ def test_gc_and_doctor_report(terminal: Terminal) -> None:
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (("search",), "give a query"),
+        (("search",), "a query, --like FILE:LINE"),
         (("search", "x", "-k", "-1"), "-1 is not in the range"),
         (("search", "x", "--at", "no-such-branch"), "no-such-branch"),
         (("index", "--views", "psychic"), "unknown view: psychic"),
