@@ -264,6 +264,7 @@ def further_cases() -> Iterator[Case]:
     for name, text in _SETTINGS.items():
         yield from_files(f"settings: {name}", {"codenib.toml": text}, refused="codenib.toml")
     for name, (files, project) in _ENGINES.items():
-        yield from_files(f"engine {name}", files, project)  # type: ignore[arg-type]
+        places = frozenset({("sub/evil.c", 3)}) if "sub/evil.c" in files else frozenset()
+        yield from_files(f"engine {name}", files, project, more_places=places)  # type: ignore[arg-type]
     yield Case("engine c: pipe that is included", _pipe_that_is_included, C)
     yield Case("engine c: links to streams", _links_to_streams, C)

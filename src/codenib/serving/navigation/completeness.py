@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.serving.snapshots.pool import Snapshots
 
+#: How a live server's label ends while it has not read everything: there may be more than it answers.
+STILL_LOADING = "still loading"
 _NAMED = 3  # unresolved files that a note names
 #: How a note calls the files of a scope; those of the project need no words.
 _WORDS = {

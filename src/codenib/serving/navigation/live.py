@@ -18,6 +18,7 @@ from codenib.navigation.live.pool import ServerPool
 from codenib.navigation.live.session import LiveRequest
 from codenib.navigation.live.worktree import Changes
 from codenib.navigation.tools.locate import Toolbox
+from codenib.serving.navigation.completeness import STILL_LOADING
 from codenib.units.languages import language_hint
 from codenib.views.graph.navigate import SortedLocations
 
@@ -111,7 +112,7 @@ class LiveServers:
         answer = SortedLocations(inside[: request.limit], len(inside), outside, "occurrence", "")
         self._ready.add(server_of(position.path).group)
         label = f"{backend}, {confinement(server_of(position.path).group, trusted=self._trusted)}"
-        return answer, label if reply.settled else f"{label}, still loading"
+        return answer, label if reply.settled else f"{label}, {STILL_LOADING}"
 
     def remembers_opened(self, path: str) -> bool:
         """Whether files that were once open hide what the server's index has of them."""

@@ -30,6 +30,7 @@ from codenib.core.views import ViewKind
 from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
 from codenib.serving.navigation.completeness import (
+    STILL_LOADING,
     claim_definitions,
     claim_neighbours,
     claim_references,
@@ -395,7 +396,10 @@ class Navigator:
         answer: NavigationAnswer,
         request: NavigationRequest,
     ) -> NavigationAnswer:
-        """An answer of the graph says what it does not know."""
+        """An answer of the graph says what it does not know, one of a server that it is still loading."""
+        if answer.provider == "live" and answer.backend.endswith(STILL_LOADING):
+            note = "; ".join(filter(None, (answer.note, f"the server is {STILL_LOADING}: there may be more")))
+            return replace(answer, completeness="partial", note=note)
         if answer.provider != "static":
             return answer
         if question == "definition":
