@@ -11,6 +11,7 @@ import pytest
 from codenib.core.errors import ProviderError
 from codenib.core.facts import OCCURRENCE_COLUMNS
 from codenib.manifest.home import tools_folder
+from codenib.navigation.engines import watchdog
 from codenib.navigation.python.backend import PythonBackend, PythonEngine
 from codenib.navigation.tools.locate import Toolbox
 
@@ -101,3 +102,15 @@ def test_of_some_lines_only_their_names_are_resolved(engine: PythonEngine) -> No
     [part] = engine.lines(["use.py"], {"use.py": [(2, 2)]})
     rows = [len(json.loads(line)["occurrences"]) // len(OCCURRENCE_COLUMNS) for line in (whole, part)]
     assert rows == [10, 3]
+
+
+def test_classes_that_explode_end_the_engine(
+    backend: PythonBackend, engine: PythonEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(watchdog, "SILENT_S", 3.0)
+    two = "class L{1}(A{0}): pass\nclass R{1}(A{0}): pass\nclass A{1}(L{1}, R{1}): pass\n"
+    (tmp_path / "use.py").write_text("class A0: pass\n" + "".join(two.format(n, n + 1) for n in range(200)))
+    engine.sync(PATHS, ["use.py"])
+    with pytest.raises(ProviderError, match="of CPU time, and was ended"):
+        list(engine.lines(PATHS))
+    assert not engine.alive

@@ -80,6 +80,11 @@ class Watchdog:
                 return
 
 
+#: CPU time that an engine may take before a word, and for each file that it has loaded: the first file of a
+#: project may have the types of every library inferred.
+SILENT_S, SILENT_FILE_S = 40.0, 0.05
+
+
 class Silence:
     """Ends an engine that takes more than `cpu_s` of CPU time itself, without its children, before a word.
 
@@ -90,6 +95,10 @@ class Silence:
         self.cpu_s = cpu_s
         self._words = 0
         self.reason = ""
+
+    def allow_files(self, count: int) -> None:
+        """Let an engine that speaks file by file take as long as a project of so many files needs."""
+        self.cpu_s = SILENT_S + SILENT_FILE_S * count
 
     def hear(self) -> None:
         """It said something."""

@@ -101,6 +101,7 @@ class PythonEngine(ResidentEngine):
         return _named_for_us(super()._ask(json.loads(_named_for_engine(json.dumps(request)))))
 
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        self.silence.allow_files(len(files))
         super().sync(list(filter(self._reads, files)), [path for path in changed if path.endswith(_SUFFIXES)])
 
     def lines(self, paths: Sequence[str], within: Ranges | None = None) -> Iterator[bytes]:

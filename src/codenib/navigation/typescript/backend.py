@@ -82,6 +82,7 @@ class TypeScriptEngine(ResidentEngine):
     """The resident engine. It asks what an edit reaches again, and gives the lines that differ."""
 
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
+        self.silence.allow_files(len(files))
         super().sync([name for name in files if _is_read(name)], [name for name in changed if _is_read(name)])
 
     def differing(self, paths: Sequence[str], *, anew: bool) -> tuple[dict[str, bytes], frozenset[str]]:
