@@ -30,7 +30,7 @@ async def check(client: Client, root: Path, names: dict[str, str]) -> None:
         assert f"{path}:{line} {name} function\n{line} def {name}(value):" in text_of(defined)
         read = await client.call_tool("read", {"path": path, "start": line, "end": line})
         assert text_of(read).endswith(f"\n{line} def {name}(value):")
-        explored = await client.call_tool("explore", {"query": name, "max_tokens": 300})
+        explored = await client.call_tool("explore", {"query": name, "max_tokens": 300, "again": True})
         shown = facts_of(explored)["items"][0]
         assert (shown["path"], shown["end_line"]) == (path, line + 1)
         assert f"{path}:{shown['line']}-{line + 1}\n" in text_of(explored)
@@ -39,7 +39,7 @@ async def check(client: Client, root: Path, names: dict[str, str]) -> None:
 
 async def gone(client: Client, name: str) -> None:
     """Nothing of this name is anywhere."""
-    found = await client.call_tool("search", {"query": rf"\b{name}\b", "regex": True})
+    found = await client.call_tool("grep", {"pattern": rf"\b{name}\b"})
     assert facts_of(found)["total"] == 0, text_of(found)
 
 

@@ -80,7 +80,7 @@ def _reply(case: Case, answer: Answer) -> Iterator[str]:
     if "error" in reply:
         yield f"error {reply['error']}"
     for content in reply.get("result", {}).get("content", ()):
-        odd = _controls(content["text"])
+        odd = _controls(content.get("text", "") + content.get("uri", "") + content.get("name", ""))
         if odd:
             yield f"reply has {odd[:5]!a}"
 

@@ -28,7 +28,7 @@ def test_a_program_that_takes_too_long_is_ended() -> None:
 
 
 def test_lines_are_streamed_and_a_failure_shows_the_last() -> None:
-    lines = stream_output(python("import sys; print('one'); print(); sys.exit('two')"))
+    lines = stream_output(python("import sys; print('one'); print(flush=True); sys.exit('two')"))
     assert next(lines) == "one"
     with pytest.raises(ProviderError, match=r"ended with 1\n    one\n    two"):
         list(lines)

@@ -10,8 +10,9 @@ import pytest
 from codenib.navigation.live.servers import CPP, PYTHON, RUST, SERVERS, TYPESCRIPT, launch_of, server_of
 from codenib.navigation.tools.recipes import recipes
 from codenib.units.languages import BY_NAME
+from codenib.units.notebooks import NOTEBOOK
 
-LANGUAGES = sorted({language for server in SERVERS.values() for language in server.languages})
+LANGUAGES = sorted({language for server in SERVERS.values() for language in server.languages} - {NOTEBOOK})
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -44,7 +44,7 @@ class RustBackend:
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
         #: What was missing in the last run without making it worthless, such as dependencies without network.
-        self.lacks: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
 
     def identity(self) -> Mapping[str, str]:
         """The engine, and the compiler whose standard library and settings it reads."""
@@ -70,7 +70,7 @@ class RustBackend:
         except ProviderError as error:
             hint = "cargo metadata" if "no Cargo workspace" in error.message else error.hint
             raise ProviderError(error.message, hint=hint) from error
-        self.lacks = tuple(run.notes)
+        self.notes = tuple(run.notes)
         _check(run.report(), run.notes, count, len(files))
 
     def engine(self, root: Path, *, trusted: bool) -> RustEngine:
