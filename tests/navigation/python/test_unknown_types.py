@@ -15,12 +15,14 @@ pytestmark = pytest.mark.tools
 FILES: dict[str, str | None] = {
     "lib.py": "class Client:\n    def send(self, what):\n        inner = what\n        return inner\n",
     "use.py": "from lib import Client\n\nsend = len\nClient().send(send('a'))\n",
+    "outer.py": "def outer():\n    def closure():\n        return 1\n    return closure\n",
     "test_use.py": """
         def test_send(client):
             # client.send(3)
             assert "client.send"
             client.send(2)
             client.inner()
+            client.closure()
         """,
 }
 
@@ -53,7 +55,7 @@ def test_callers_have_who_may_call_it_last_and_labelled(workspace: Workspace) ->
 def test_callees_count_the_calls_that_nobody_resolved(workspace: Workspace) -> None:
     answer = workspace.navigator.neighbours(NeighboursRequest("test_send", "callees"))
     assert (answer.completeness, answer.total) == ("partial", 0)
-    assert "2 names in it not resolved" in answer.note
+    assert "3 names in it not resolved" in answer.note
 
 
 def test_what_a_name_of_an_unknown_type_is_goes_by_name(workspace: Workspace) -> None:
@@ -66,3 +68,9 @@ def test_what_a_name_of_an_unknown_type_is_goes_by_name(workspace: Workspace) ->
 def test_what_no_other_function_can_name_is_known_to_be_all(workspace: Workspace) -> None:
     answer = workspace.references("lib.py:3", name="inner")
     assert (answer.completeness, answer.total) == ("all", 2)
+
+
+def test_a_function_inside_another_may_be_handed_out(workspace: Workspace) -> None:
+    answer = workspace.references("outer.py:2", name="closure")
+    assert [(each.path, each.line, each.scope) for each in answer][-1] == ("test_use.py", 6, "name")
+    assert answer.completeness == "partial"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codenib.core.facts import BY_NAME, FileScope
+from codenib.core.facts import BY_NAME, FileScope, NodeKind
 from codenib.core.navigation import Location, Position
 from codenib.core.requests import NavigationRequest, NeighboursRequest, SnapshotRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 #: How a live server's label ends while it has not read everything: there may be more than it answers.
 STILL_LOADING = "still loading"
+_HANDED_OUT = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CLASS})
 _NAMED = 3  # unresolved files that a note names
 #: How a note calls the files of a scope; those of the project need no words.
 _WORDS = {
@@ -105,13 +106,19 @@ def _named_places(
 
 
 def _stays_inside(pinned: PinnedSnapshot, position: Position) -> bool:
-    """Whether what stands at a position cannot be named outside its function, or is no declaration."""
+    """Whether what stands at a position cannot be named outside its function, or is no declaration.
+
+    A function inside another may be handed out, and be called by its name elsewhere.
+    """
     from codenib.views.graph.navigate import declared_at, occurrence_at
 
     view = pinned.graph
     at = occurrence_at(view, position)
     keys = [*declared_at(view, position), *(view.keys_of(at) if at is not None else ())]
-    return all(key >= view.count or key < view.nodes_at or view.is_local(key) for key in keys)
+    return all(
+        key >= view.count or key < view.nodes_at or (view.is_local(key) and view.kind(key) not in _HANDED_OUT)
+        for key in keys
+    )
 
 
 def claim_references(
