@@ -1,0 +1,1 @@
+"""A repository's own history and its agents' traces in, what makes its answers better out."""
