@@ -69,6 +69,10 @@ LINES = [
     "token create laptop",
     "token list",
     "token revoke laptop",
+    "fleet add shop",
+    "fleet list",
+    "fleet status",
+    "fleet remove shop",
     "read nothing.py",
 ]
 #: They need a model, a language server, a download, an index of another program, never end, or look

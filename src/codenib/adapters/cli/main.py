@@ -65,6 +65,7 @@ COMMANDS = {
     "ui": ("serve", "Look at a repository in the browser: search, code, map, freshness, runs."),
     "serve": ("serve", "Serve repositories to agents over HTTP."),
     "token": ("serve", "Make, list and revoke tokens of `serve`."),
+    "fleet": ("fleet", "Many repositories: add, list, synchronize and compile them."),
     "config": ("doctor", "Show what is configured, and which file or variable says so."),
     "completion": ("completion", "Print the script that completes commands in your shell."),
     "doctor": ("doctor", "Check this installation."),

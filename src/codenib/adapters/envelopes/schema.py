@@ -22,6 +22,7 @@ from codenib.adapters.envelopes.answers import (
     UnitsReply,
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
+from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply
 from codenib.adapters.envelopes.navigation import (
     ComparisonReply,
     DrawingReply,
@@ -94,6 +95,10 @@ REPLIES: dict[str, Any] = {
     "token create": Envelope[TokenItem],
     "token list": Envelope[TokenItem],
     "token revoke": Envelope[TokenItem],
+    "fleet add": FleetListReply,
+    "fleet list": FleetListReply,
+    "fleet remove": FleetListReply,
+    "fleet status": FleetStatusReply,
     "doctor": Envelope[Check],
     "config": Envelope[ConfiguredKey],
     "error": ErrorReply,

@@ -1,0 +1,33 @@
+"""The group `codenib fleet`: a table of commands, each imported only when it runs."""
+
+from __future__ import annotations
+
+import click
+
+from codenib.adapters.cli.lazy import LazyCommand, LazyGroup, command_in
+from codenib.adapters.cli.terminal import with_terminal_options
+
+#: command → (module of this room, its function, line in the overview)
+FLEET_COMMANDS = {
+    "add": ("catalogue", "add", "Add repositories by URL or path, from a file, or a folder of clones."),
+    "list": ("catalogue", "list_repositories", "List the repositories of the fleet."),
+    "remove": ("catalogue", "remove", "Take repositories out of the fleet, with their mirrors."),
+    "status": ("catalogue", "status", "Show how each repository stands to its source."),
+}
+
+
+@click.group(
+    cls=LazyGroup,
+    lazy={
+        name: LazyCommand(about, command_in(f"{__name__}.{module}", function))
+        for name, (module, function, about) in FLEET_COMMANDS.items()
+    },
+    prepare=with_terminal_options,
+)
+def fleet() -> None:
+    """Many repositories: which there are, where they come from, compiled and searched as one.
+
+    \b
+    codenib fleet add URL|PATH…      what the fleet has
+    codenib fleet status             how each stands to its source
+    """

@@ -1,0 +1,1 @@
+"""Which repositories a fleet has: entries, their mirrors, and how those follow their sources."""
