@@ -71,6 +71,7 @@ LINES = [
     "token revoke laptop",
     "fleet add shop",
     "fleet list",
+    "fleet sync",
     "fleet status",
     "fleet remove shop",
     "read nothing.py",

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import msgspec
 
-from codenib.adapters.envelopes.envelope import Envelope, UtcTime, utc
+from codenib.adapters.envelopes.envelope import Envelope, UtcTime, rounded, utc
 from codenib.core.views import ViewKind
 from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.catalogue.entry import RepositoryEntry
 from codenib.fleet.catalogue.state import read_state
+from codenib.fleet.catalogue.sync import SyncOutcome
 
 
 class FleetRepository(msgspec.Struct, frozen=True, kw_only=True):
@@ -44,12 +45,65 @@ class FleetStatusItem(msgspec.Struct, frozen=True, kw_only=True):
     error: str
 
 
+class HeadMoveItem(msgspec.Struct, frozen=True):
+    """A branch that moved; null where it was not there before, or is not any more."""
+
+    branch: str
+    before: str | None
+    after: str | None
+
+
+class FleetSyncItem(msgspec.Struct, frozen=True, kw_only=True):
+    """What came of one repository. With an `error` its last state stays; `repeat` is the command for it."""
+
+    name: str
+    state: Literal["fresh", "failed", "gone"]
+    moved: tuple[HeadMoveItem, ...]
+    error: str
+    repeat: str
+    seconds: float
+
+
 class FleetListReply(Envelope[FleetRepository], kw_only=True, frozen=True):
     """`fleet list`, `fleet add` and `fleet remove`: the repositories that are there, or that it was about."""
 
 
 class FleetStatusReply(Envelope[FleetStatusItem], kw_only=True, frozen=True):
     """`fleet status`"""
+
+
+class FleetSyncReply(Envelope[FleetSyncItem], kw_only=True, frozen=True):
+    """`fleet sync`: the repositories that were asked for, by name."""
+
+    moved: int
+    failed: int
+
+
+def fleet_sync_reply(outcomes: Sequence[SyncOutcome], seconds: float) -> FleetSyncReply:
+    items = tuple(
+        FleetSyncItem(
+            name=each.name,
+            state=each.state,
+            moved=tuple(
+                HeadMoveItem(move.branch, move.before or None, move.after or None) for move in each.moved
+            ),
+            error=each.error,
+            repeat=each.repeat if each.error else "",
+            seconds=rounded(each.seconds),
+        )
+        for each in sorted(outcomes, key=lambda each: each.name)
+    )
+    return FleetSyncReply(
+        items=items,
+        total=len(items),
+        truncated=False,
+        snapshot=None,
+        freshness=None,
+        provider="git",
+        seconds=rounded(seconds),
+        moved=sum(bool(item.moved) for item in items),
+        failed=sum(bool(item.error) for item in items),
+    )
 
 
 def fleet_repository(catalogue: Catalogue, entry: RepositoryEntry) -> FleetRepository:

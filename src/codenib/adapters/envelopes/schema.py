@@ -22,7 +22,7 @@ from codenib.adapters.envelopes.answers import (
     UnitsReply,
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
-from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply
+from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply, FleetSyncReply
 from codenib.adapters.envelopes.navigation import (
     ComparisonReply,
     DrawingReply,
@@ -98,6 +98,7 @@ REPLIES: dict[str, Any] = {
     "fleet add": FleetListReply,
     "fleet list": FleetListReply,
     "fleet remove": FleetListReply,
+    "fleet sync": FleetSyncReply,
     "fleet status": FleetStatusReply,
     "doctor": Envelope[Check],
     "config": Envelope[ConfiguredKey],

@@ -12,6 +12,7 @@ FLEET_COMMANDS = {
     "add": ("catalogue", "add", "Add repositories by URL or path, from a file, or a folder of clones."),
     "list": ("catalogue", "list_repositories", "List the repositories of the fleet."),
     "remove": ("catalogue", "remove", "Take repositories out of the fleet, with their mirrors."),
+    "sync": ("sync", "sync", "Fetch what moved at the sources of the repositories."),
     "status": ("catalogue", "status", "Show how each repository stands to its source."),
 }
 
@@ -29,5 +30,6 @@ def fleet() -> None:
 
     \b
     codenib fleet add URL|PATH…      what the fleet has
+    codenib fleet sync               fetch what moved at the sources
     codenib fleet status             how each stands to its source
     """

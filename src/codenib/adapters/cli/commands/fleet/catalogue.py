@@ -90,7 +90,7 @@ def list_repositories(repos: tuple[str, ...], json_output: bool) -> None:
         return
     for row in rows:
         click.echo(_described(row))
-    _say_if_none(rows, catalogue)
+    say_if_none(rows, catalogue)
 
 
 @click.command()
@@ -125,7 +125,7 @@ def status(repos: tuple[str, ...], json_output: bool) -> None:
         return
     for row in rows:
         _print_status(row)
-    _say_if_none(rows, catalogue)
+    say_if_none(rows, catalogue)
 
 
 _COLORS = {"fresh": "green", "never": "yellow", "failed": "red", "gone": "red"}
@@ -153,7 +153,8 @@ def _described(row: FleetRepository) -> str:
     return "  ".join(part for part in parts if part)
 
 
-def _say_if_none(rows: Iterable[object], catalogue: Catalogue) -> None:
+def say_if_none(rows: Iterable[object], catalogue: Catalogue) -> None:
+    """Say that the fleet is empty; globs that choose nothing of it are an error."""
     if not catalogue.entries:
         say("the fleet is empty; codenib fleet add URL|PATH…")
     elif not tuple(rows):
