@@ -49,6 +49,7 @@ COMMANDS = {
     "compare-navigation": ("navigate", "Compare the graph with the language servers."),
     "agent": ("agent", "Let a model find the places of an issue, with tools over the views."),
     "trace": ("trace", "Read the trace of an agent's run, or make training rows of it."),
+    "journal": ("learning.journal", "Record here what agents ask and do with the answers; off by default."),
     "index": ("index", "Build the views of this repository."),
     "import-scip": ("index", "Build the graph from a SCIP index."),
     "update": ("index", "Bring the views up to the worktree as it is now."),

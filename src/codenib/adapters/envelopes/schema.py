@@ -23,6 +23,7 @@ from codenib.adapters.envelopes.answers import (
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
 from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply, FleetSyncReply
+from codenib.adapters.envelopes.journals import ForgottenItem, JournalFile, JournalItem, JournalReply
 from codenib.adapters.envelopes.navigation import (
     ComparisonReply,
     DrawingReply,
@@ -77,6 +78,11 @@ REPLIES: dict[str, Any] = {
     "agent": AgentReply,
     "trace show": TraceReply,
     "trace export": Envelope[ExportItem],
+    "journal on": Envelope[JournalItem],
+    "journal off": Envelope[JournalItem],
+    "journal show": JournalReply,
+    "journal export": Envelope[JournalFile],
+    "journal forget": Envelope[ForgottenItem],
     "index": UpdateReply,
     "import-scip": UpdateReply,
     "update": UpdateReply,

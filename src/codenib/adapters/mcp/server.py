@@ -48,6 +48,7 @@ from codenib.adapters.mcp.turns import Turns
 from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.errors import UNDECODABLE, CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
+from codenib.learning.journal.recorder import SessionRecorder
 from codenib.serving.snapshots.pool import ASKED
 
 Request = ServerRequestContext[Any, Any]
@@ -66,11 +67,18 @@ _LANES: dict[Lane, tuple[int, int]] = {"calls": (4, 256), "scans": (2, 16)}
 
 
 def build_server(
-    context: ServerContext, *, all_tools: bool = False, structured: bool = False, wait_s: float = _WAIT_S
+    context: ServerContext,
+    *,
+    all_tools: bool = False,
+    structured: bool = False,
+    wait_s: float = _WAIT_S,
+    journal: SessionRecorder | None = None,
 ) -> Server[Any]:
     """The server of one repository for one client: it remembers which lines that has."""
     tools = ALL_TOOLS if all_tools else DEFAULT_TOOLS
-    return _Handlers(context, tools, structured, wait_s, SentLines()).server()
+    handlers = _Handlers(context, tools, structured, wait_s, SentLines())
+    handlers.journal = journal
+    return handlers.server()
 
 
 #: A request's body and its client in; for how many seconds it had better stay away out.
@@ -109,6 +117,7 @@ class _Handlers:
     ) -> None:
         self._context = context
         self._sent = sent
+        self.journal: SessionRecorder | None = None  # of the one client that this server has
         self._tools = {tool.name: tool for tool in tools}
         self._structured = structured
         self._wait_s = wait_s
@@ -180,6 +189,9 @@ class _Handlers:
         log_event(
             f"{tool.name} {outcome}", request=_request_name(request), ms=took, repository=self._context.name
         )
+        if self.journal is not None:
+            asked = params.arguments or {}
+            self.journal.note(tool.name, asked, rendered.facts, rendered.given, rendered.failed)
         return _result(rendered, structured)
 
     async def _answer(

@@ -56,6 +56,7 @@ class Rendered:
     facts: dict[str, Any]
     failed: bool
     links: tuple[PlaceLink, ...] = ()
+    given: int = 0  # of the facts' items, those that the text has
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +105,15 @@ def render(reply: ToolReply, max_tokens: int, *, structured: bool) -> Rendered:
     text = mask_secrets(text)
     facts["tokens"] = count(text)
     links = tuple(_links(reply, shown, room - facts["tokens"]))
-    return Rendered(text, _without_secrets(facts), reply.failed, links)
+    return Rendered(text, _without_secrets(facts), reply.failed, links, given=_given(reply, shown))
+
+
+def _given(reply: ToolReply, shown: int) -> int:
+    """How many of the facts' items the text has: all, or where each is an entry those that fitted."""
+    items = len(reply.facts.get("items", ()))
+    if shown == len(reply.entries):
+        return items
+    return shown if items == len(reply.entries) else 0
 
 
 def _links(reply: ToolReply, shown: int, room: int) -> Iterator[PlaceLink]:

@@ -46,18 +46,22 @@ def _run(
     from mcp.server.stdio import stdio_server
 
     from codenib.adapters.mcp.server import build_server
+    from codenib.learning.journal.recorder import SessionRecorder
+
+    journal = SessionRecorder(context.root)
 
     def ours(file: io.TextIOBase) -> anyio.AsyncFile[str]:
         return anyio.wrap_file(cast("IO[str]", file))
 
     async def main() -> None:
-        server = build_server(context, all_tools=all_tools, structured=structured)
+        server = build_server(context, all_tools=all_tools, structured=structured, journal=journal)
         async with stdio_server(ours(lines), ours(messages)) as (reader, writer):
             await server.run(reader, writer, server.create_initialization_options())
 
     try:
         anyio.run(main)
     finally:
+        journal.close()
         context.close()
 
 

@@ -1,0 +1,218 @@
+"""Calls of one MCP session in, entries of the repository's journal out, never in the way of a call.
+
+A call puts a few values into a queue; a thread makes entries of them, compares snapshots and writes. Nothing
+that goes wrong there reaches an answer: a journal that cannot be written loses entries, which are counted.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import queue
+import secrets
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from codenib.compiler.compiler import IndexCompiler
+from codenib.core.errors import CodenibError
+from codenib.learning.journal.consent import Consent, consent_file, journal_file, read_consent
+from codenib.learning.journal.edits import edit_between, published_files
+from codenib.learning.journal.entries import (
+    MOST_PLACES,
+    MOST_TEXT,
+    AnsweringPlan,
+    CallEntry,
+    GivenPlace,
+    JournalEntry,
+)
+from codenib.learning.journal.store import JournalStore
+from codenib.manifest.store import Store
+from codenib.snapshot.repository import Repository, locate
+from codenib.snapshot.secrets import is_secret
+
+_log = logging.getLogger("codenib")
+_WAITING = 1000  # calls that may wait to be written; further ones are dropped and counted
+_CLOSE_S = 5.0
+# Between a call and its writing: the reply that is being sent has the interpreter for itself meanwhile.
+_LATER_S = 0.1
+
+
+class SessionRecorder:
+    """Records the calls of one client. Whether it may is looked up at each call, which takes one `stat`."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._repository = locate(Path(path))
+        self._file = consent_file(self._repository)
+        self._state: tuple[int, int] | None = None
+        self._consent: Consent | None = None
+        self.session = f"{int(time.time()):x}-{secrets.token_hex(3)}"
+        self.lost = 0
+        self._queue: queue.Queue[_Noted | None] = queue.Queue(_WAITING)
+        self._writer: threading.Thread | None = None
+        self._closing = threading.Event()
+
+    @property
+    def consent(self) -> Consent | None:
+        """What was said last about this repository; read again when its file changed."""
+        try:
+            info = os.stat(self._file)  # noqa: PTH116 - the one system call of a session that records nothing
+            state = (info.st_mtime_ns, info.st_ino)
+        except OSError:
+            self._state = self._consent = None
+            return None
+        if state != self._state:
+            try:
+                self._consent = read_consent(self._file)
+            except (CodenibError, OSError):
+                self._consent = None  # nobody can say that there was one
+            self._state = state
+        return self._consent
+
+    def note(
+        self, tool: str, arguments: Mapping[str, Any], facts: Mapping[str, Any], given: int, failed: bool
+    ) -> None:
+        """Record a call, if that was allowed: its arguments, its reply's facts, how many of the items it had.
+
+        Takes microseconds and raises nothing.
+        """
+        consent = self.consent
+        if consent is None or not consent.on:
+            return
+        if self._writer is None:
+            self._writer = threading.Thread(target=self._write_all, name="journal", daemon=True)
+            self._writer.start()
+        try:
+            self._queue.put_nowait(_Noted(time.time(), tool, arguments, facts, given=given, failed=failed))
+        except queue.Full:
+            self.lost += 1
+
+    def close(self) -> None:
+        """Write what waits, and which files changed since the last call."""
+        if self._writer is None:
+            return
+        self._closing.set()
+        try:
+            self._queue.put(None, timeout=_CLOSE_S)
+        except queue.Full:
+            return
+        self._writer.join(_CLOSE_S)
+
+    def _write_all(self) -> None:
+        noted: _Noted | None
+        while (noted := self._queue.get()) is not None:
+            batch, last = [noted], False
+            self._closing.wait(_LATER_S)
+            while not self._queue.empty():
+                if (further := self._queue.get()) is None:
+                    last = True
+                    break
+                batch.append(further)
+            self._attempt(batch)
+            if last:
+                break
+        self._attempt([])
+
+    def _attempt(self, batch: Sequence[_Noted]) -> None:
+        """Write a batch, or without one what changed since; what fails is lost, counted and logged."""
+        try:
+            self._write(batch)
+        except Exception as error:  # noqa: BLE001 - an answer never depends on its journal
+            self.lost += len(batch)
+            _log.warning("the journal could not be written: %s", error)
+
+    def _write(self, batch: Sequence[_Noted]) -> None:
+        consent = self.consent
+        if consent is None or not consent.on:
+            return
+        with JournalStore(
+            journal_file(self._repository), max_bytes=consent.max_bytes, max_days=consent.max_days
+        ) as store:
+            if not batch:
+                record_edits_since(self._repository, store)
+                return
+            store.append(self._entries(batch, store.last_call(self._repository.worktree_key)))
+
+    def _entries(self, batch: Sequence[_Noted], last: CallEntry | None) -> list[JournalEntry]:
+        entries: list[JournalEntry] = []
+        stored = Store(self._repository.key)
+        for noted in batch:
+            call = noted.entry(self.session, self._repository.worktree_key)
+            if call.snapshot and last is not None and last.snapshot != call.snapshot:
+                files = published_files(stored, call.snapshot)
+                if files is not None:
+                    entries.append(edit_between(last, (call.snapshot, call.commit), files, stored, call.at))
+            if call.snapshot:
+                last = call
+            entries.append(call)
+        return entries
+
+
+def record_edits_since(repository: Repository, store: JournalStore) -> None:
+    """Add which files changed between a worktree's last call and now."""
+    last = store.last_call(repository.worktree_key)
+    if last is None:
+        return
+    stored = Store(repository.key)
+    now = IndexCompiler(repository, stored).take()
+    if now.id != last.snapshot:
+        store.append([edit_between(last, (now.id, now.commit), now.files, stored, time.time())])
+
+
+class _Noted(msgspec.Struct, frozen=True):
+    """A call as the server knows it; nothing of it is changed later."""
+
+    at: float
+    tool: str
+    arguments: Mapping[str, Any]
+    facts: Mapping[str, Any]
+    given: int
+    failed: bool
+
+    def entry(self, session: str, worktree: str) -> CallEntry:
+        facts = msgspec.to_builtins(self.facts)
+        snapshot = facts.get("snapshot") or {}
+        items = [each for each in facts.get("items", ())[: self.given] if isinstance(each, dict)]
+        places = [_place(item) for item in items if item.get("path") and not is_secret(item["path"])]
+        return CallEntry(
+            self.at,
+            session,
+            worktree,
+            tool=self.tool,
+            arguments={name: _bounded(value) for name, value in self.arguments.items() if value is not None},
+            snapshot=snapshot.get("id", ""),
+            commit=snapshot.get("commit"),
+            dirty=bool(snapshot.get("dirty")),
+            places=tuple(places[:MOST_PLACES]),
+            left_out=max(len(places) - MOST_PLACES, 0),
+            total=int(facts.get("total") or 0),
+            plan=msgspec.convert(facts.get("plan") or {}, AnsweringPlan),
+            tokens=int(facts.get("tokens") or 0),
+            seconds=float(facts.get("seconds") or 0.0),
+            failed=self.failed,
+        )
+
+
+def _place(item: Mapping[str, Any]) -> GivenPlace:
+    line = int(item.get("line") or 0)
+    return GivenPlace(
+        str(item["path"]),
+        line,
+        end_line=int(item.get("end_line") or line),
+        symbol=str(item.get("symbol") or ""),
+        form=str(item.get("form") or ""),
+        score=item.get("score"),
+    )
+
+
+def _bounded(value: Any) -> Any:
+    """An argument as an entry has it; what a client sends in place of one is text."""
+    if isinstance(value, bool | int | float):
+        return value
+    if isinstance(value, list | tuple):
+        return [str(each)[:MOST_TEXT] for each in value[:MOST_PLACES]]
+    return str(value)[:MOST_TEXT]
