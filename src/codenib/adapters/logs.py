@@ -14,6 +14,8 @@ LogFormat = Literal["text", "json"]
 REQUEST_KEY = "codenib.request"
 #: Where they have who asks: a token's id, or an address.
 CLIENT_KEY = "codenib.client"
+#: Where they have what is written down of it at its end.
+RECORD_KEY = "codenib.record"
 _FACTS = "codenib_facts"
 _log = logging.getLogger("codenib")
 

@@ -166,6 +166,12 @@ class TokenItem(msgspec.Struct, frozen=True):
     repositories: tuple[str, ...]
     created: UtcTime
     token: str | None = None
+    tenant: str = ""
+    views: tuple[str, ...] = ()
+    requests_per_s: float | None = None
+    concurrent: int | None = None
+    tokens_per_day: int | None = None
+    metrics: bool = False
 
 
 def update_reply(outcome: Outcome, explained: GraphUpdate | None = None) -> UpdateReply:

@@ -29,6 +29,7 @@ from codenib.adapters.mcp.descriptions import (
     TITLE,
 )
 from codenib.adapters.mcp.progress import ProgressMeter
+from codenib.adapters.mcp.record import CallRecord, record_of
 from codenib.adapters.mcp.sent_lines import SentLines
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
@@ -49,6 +50,7 @@ from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.errors import UNDECODABLE, CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
 from codenib.learning.journal.recorder import SessionRecorder
+from codenib.serving.context.tokens import count
 from codenib.serving.snapshots.pool import ASKED
 
 Request = ServerRequestContext[Any, Any]
@@ -176,15 +178,19 @@ class _Handlers:
         structured = self._structured or bool((params.meta or {}).get(STRUCTURED_KEY))
         started = time.perf_counter()
         ASKED.set(time.monotonic())
+        record = _record(request)
+        record.tool, record.asked = tool.name, _written(params.arguments)
         try:
             arguments = parse(tool.name, tool.parameters, params.arguments or {})
             rendered = await self._answer(request, tool, arguments, structured)
         except CodenibError as error:
             rendered = render(failure(error), _ERROR_TOKENS, structured=structured)
         except anyio.get_cancelled_exc_class():
+            record.outcome = "cancelled"
             log_event(f"{tool.name} cancelled", request=_request_name(request), repository=self._context.name)
             raise
-        outcome = "failed" if rendered.failed else "answered"
+        record.outcome = outcome = "failed" if rendered.failed else "answered"
+        record.tokens += int(rendered.facts.get("tokens", 0))
         took = round((time.perf_counter() - started) * 1000)
         log_event(
             f"{tool.name} {outcome}", request=_request_name(request), ms=took, repository=self._context.name
@@ -198,12 +204,14 @@ class _Handlers:
         self, request: Request, tool: McpTool, arguments: dict[str, Any], structured: bool
     ) -> Rendered:
         """Run a tool in a thread, and tell the client of long work meanwhile."""
-        meter = ProgressMeter()
+        meter, views = ProgressMeter(), _record(request).grant.view_kinds
         if tool.waits:
             await self._until_ready(request, meter)
         if tool.needs is not None:
-            self._context.require(tool.needs)
-        run = partial(_run, self._context, tool, arguments, structured=structured, sent=self._sent)
+            self._context.require(tool.needs, views)
+        run = partial(
+            _run, self._context, tool, arguments, structured=structured, sent=self._sent, views=views
+        )
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._tell, request, meter)
@@ -284,8 +292,10 @@ class _Handlers:
             message, hint = error_for_tools(error)
             raise MCPError(types.INTERNAL_ERROR, f"{message}; try: {hint}" if hint else message) from error
         plain = isinstance(value, str)
+        record = _record(request)
         text = value if plain else msgspec.json.encode(value).decode("utf-8", "replace")
         kind = "text/plain" if plain else "application/json"
+        record.asked, record.tokens = str(params.uri), record.tokens + count(text)
         content = types.TextResourceContents(uri=str(params.uri), mime_type=kind, text=text)
         return types.ReadResourceResult(contents=[content])
 
@@ -327,6 +337,16 @@ def _request_name(request: Request) -> str:
     return str(given or request.request_id)
 
 
+def _record(request: Request) -> CallRecord:
+    """What the transport writes down of a request; over standard input nobody does."""
+    return record_of(getattr(request.request, "scope", {}))
+
+
+def _written(arguments: dict[str, Any] | None) -> str:
+    """What was asked, as the audit log has it."""
+    return msgspec.json.encode(arguments or {}).decode("utf-8", "replace")
+
+
 def _client(request: Request) -> str:
     """Who asks, as the transport knows it; over standard input there is one client."""
     return str(getattr(request.request, "scope", {}).get(CLIENT_KEY, ""))
@@ -339,6 +359,7 @@ def _run(
     *,
     structured: bool,
     sent: SentLines | None,
+    views: frozenset[ViewKind] | None,
 ) -> Rendered:
     """One tool call as it is sent, made in a thread: counting the tokens of a long reply takes long, too.
 
@@ -346,7 +367,7 @@ def _run(
     """
     try:
         started = time.perf_counter()
-        with context.workspace(first=tool.navigates) as workspace:
+        with context.workspace(first=tool.navigates, views=views) as workspace:
             reply = tool.run(Call(context, workspace, arguments, sent, structured))
             reply = replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
             check_cancelled()  # what nobody gets was not sent

@@ -6,11 +6,11 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
@@ -89,9 +89,11 @@ class ServerContext:
         """What was last published for this worktree."""
         return self._observer.maintenance.published()
 
-    def require(self, kind: ViewKind) -> None:
+    def require(self, kind: ViewKind, allowed: frozenset[ViewKind] | None = None) -> None:
         """Raise when view `kind` was never built: a question does not build views that nobody asked for."""
         manifest = self.manifest()
+        if allowed is not None and kind not in allowed:
+            raise StateError(f"this token is not for the {kind} view", hint="codenib token create --view")
         if kind not in DEFAULT_VIEWS and (manifest is None or kind not in manifest.views):
             raise StateError(f"{self.name} has no {kind} view", hint=f"codenib index --views {kind}")
         self.follow_edits()
@@ -112,16 +114,24 @@ class ServerContext:
         return self.state == "ready"
 
     @contextmanager
-    def workspace(self, *, first: bool = False) -> Iterator[Workspace]:
-        """A workspace for this thread alone. The `first` one has the language servers."""
+    def workspace(
+        self, *, first: bool = False, views: frozenset[ViewKind] | None = None
+    ) -> Iterator[Workspace]:
+        """A workspace for this thread alone. The `first` one has the language servers.
+
+        With `views` no other one answers.
+        """
         with self._condition:
             self._wanting_first += first
             while (found := self._pick(first)) is None:
                 self._condition.wait()
             self._wanting_first -= first
+        snapshots = found.maintenance.snapshots
+        snapshots.views_allowed = views
         try:
             yield found
         finally:
+            snapshots.views_allowed = None
             with self._condition:
                 self._free.append(found)
                 self._condition.notify_all()
@@ -242,15 +252,33 @@ class ServerContext:
             raise StateError(f"the indexer ended with code {child.returncode}", hint="codenib index")
 
 
-def names_of(contexts: Sequence[ServerContext]) -> dict[str, ServerContext]:
+class Named(Protocol):
+    """What has a name that others may have too."""
+
+    @property
+    def name(self) -> str: ...
+
+
+NamedT = TypeVar("NamedT", bound=Named)
+
+
+def names_of(sites: Iterable[NamedT]) -> dict[str, NamedT]:
     """The name of each repository in an address: its own, with a number where several have the same."""
-    named: dict[str, ServerContext] = {}
-    for context in contexts:
-        name, often = context.name, 2
+    named: dict[str, NamedT] = {}
+    for site in sites:
+        name, often = site.name, 2
         while name in named:
-            name, often = f"{context.name}-{often}", often + 1
-        named[name] = context
+            name, often = f"{site.name}-{often}", often + 1
+        named[name] = site
     return named
+
+
+def paths_of(sites: Sequence[NamedT]) -> dict[str, NamedT]:
+    """The path of each repository: by name, and `/mcp` when there is one alone."""
+    paths = {f"/{name}/mcp": site for name, site in names_of(sites).items()}
+    if len(sites) == 1:
+        paths["/mcp"] = sites[0]
+    return paths
 
 
 class _Row(msgspec.Struct):

@@ -12,7 +12,7 @@ import secrets
 from collections.abc import Callable
 from pathlib import Path
 
-from codenib.adapters.mcp.transport.tokens import AccessTokens
+from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
 
 _MOST_SESSIONS = 1000  # the oldest goes; each is a token that somebody had
 
@@ -40,7 +40,11 @@ class PageAccess:
             self._unused = None
             return self._begin("")
         row = self._tokens.find(token) if self._tokens is not None else None
-        return self._begin(row.id) if row is not None else None
+        if row is None or row.views or row.tokens_per_day is not None:
+            return (
+                None  # pages count no tokens and show every view: they are not for a token with such limits
+            )
+        return self._begin(row.id)
 
     def visitor(self, cookie: str) -> Allows | None:
         """What the visitor with this cookie may see; None for nobody we know."""
@@ -51,8 +55,13 @@ class PageAccess:
             return None
         if not session:
             return lambda root: True
-        row = self._tokens.by_id(session) if self._tokens is not None else None
+        row = self.token_of(cookie)
         return row.allows if row is not None else None
+
+    def token_of(self, cookie: str) -> TokenRow | None:
+        """The token that the visitor with this cookie had; None where it is gone or there was none."""
+        session = self._sessions.get(_hash(cookie)) if cookie else None
+        return self._tokens.by_id(session) if session and self._tokens is not None else None
 
     def _begin(self, token: str) -> str:
         value = secrets.token_urlsafe(32)

@@ -22,7 +22,8 @@ from starlette.types import Receive, Scope, Send
 from codenib import __version__
 from codenib.adapters.envelopes.envelope import ErrorFacts, ErrorReply
 from codenib.adapters.logs import CLIENT_KEY
-from codenib.adapters.mcp.server_context import ServerContext
+from codenib.adapters.mcp.record import record_of
+from codenib.adapters.mcp.server_context import ServerContext, names_of
 from codenib.adapters.mcp.turns import Turns
 from codenib.adapters.ui.access import Allows, PageAccess
 from codenib.adapters.ui.assets import load_assets
@@ -60,10 +61,10 @@ class Pages:
     def __init__(
         self, contexts: Mapping[str, ServerContext], access: PageAccess, runs: Sequence[Path] = ()
     ) -> None:
-        self._contexts = contexts
+        self._contexts = list(contexts.values())
         self._folders = RunFolders(runs)
         self._access = access
-        self._feeds = {name: Feed(context) for name, context in contexts.items()}
+        self._feeds = {id(context): Feed(context) for context in self._contexts}
         self._calls, self._scans = Turns(*_CALLS), Turns(*_SCANS)
         self._assets = load_assets()
         self.ending: Callable[[], bool] = lambda: False
@@ -159,16 +160,12 @@ class Pages:
         return guarded
 
     async def _repositories(self, request: Request, allows: Allows) -> Response:
-        rows = [
-            {"name": name, "root": str(context.root)}
-            for name, context in self._contexts.items()
-            if allows(context.root)
-        ]
+        rows = [{"name": name, "root": str(context.root)} for name, context in self._named(allows).items()]
         return _json({"version": __version__, "repositories": rows})
 
     async def _runs(self, request: Request, allows: Allows) -> Response:
         """Runs are of no repository: only who may see all repositories sees them."""
-        if not all(allows(context.root) for context in self._contexts.values()):
+        if self._folders.any and not all(allows(context.root) for context in self._contexts):
             raise InputError("runs are for who may see every repository here", hint="codenib token create")
         path = request.query_params.get("path", "")
         ask: dict[str, Callable[[], Any]] = {
@@ -185,16 +182,21 @@ class Pages:
             raise InputError(f"no runs of kind {kind[:80]!r}", hint="codenib ui --runs FOLDER")
         return _json(await anyio.to_thread.run_sync(ask[kind]))
 
+    def _named(self, allows: Allows) -> dict[str, ServerContext]:
+        """What a visitor may see; no name among it depends on what others see."""
+        return names_of(context for context in self._contexts if allows(context.root))
+
     def _context(self, request: Request, allows: Allows) -> ServerContext:
         name = request.path_params["repository"]
-        context = self._contexts.get(name)
-        if context is None or not allows(context.root):  # the same answer for both
+        context = self._named(allows).get(name)
+        if context is None:  # not there, or another's: found the same way
             raise InputError(f"no repository {name[:100]!r} is served here", hint="codenib ui PATH")
         return context
 
     async def _question(self, request: Request, allows: Allows) -> Response:
         context = self._context(request, allows)
         name = request.path_params["question"]
+        self._write_down(request, context, name)
         question = _ASKED.get(name)
         if question is None:
             known = ", ".join(QUESTIONS)
@@ -207,6 +209,15 @@ class Pages:
         client = str(request.scope.get(CLIENT_KEY, ""))
         turns = self._scans if question.scans else self._calls
         return await self._until_gone(request, partial(turns.run, client, call))
+
+    def _write_down(self, request: Request, context: ServerContext, question: str) -> None:
+        """Say for the audit log who asks what; the cookie's token is who."""
+        record = record_of(request.scope)
+        row = self._access.token_of(request.cookies.get(self.cookie, ""))
+        if row is not None:
+            record.grant, record.token = row, row.id
+        record.method, record.tool, record.repository = "page", question[:80], str(context.root)
+        record.asked = request.url.query
 
     async def _until_gone(self, request: Request, ask: Callable[[], Awaitable[Response]]) -> Response:
         """The answer, unless the browser has gone on meanwhile: then its turn goes to the next question."""
@@ -231,8 +242,7 @@ class Pages:
         return answered or _failure(StateError("the question was given up"), 503)
 
     async def _events(self, request: Request, allows: Allows) -> Response:
-        self._context(request, allows)
-        feed = self._feeds[request.path_params["repository"]]
+        feed = self._feeds[id(self._context(request, allows))]
 
         async def events() -> AsyncIterator[bytes]:
             async for event in feed.events(self.ending):

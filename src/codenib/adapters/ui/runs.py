@@ -58,6 +58,11 @@ class RunFolders:
     def __init__(self, folders: Sequence[Path]) -> None:
         self._folders = [folder.resolve() for folder in folders]
 
+    @property
+    def any(self) -> bool:
+        """Whether there is a folder at all."""
+        return bool(self._folders)
+
     def listed(self) -> Envelope[RunItem]:
         """Every run, by path."""
         items = sorted(

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from codenib.adapters.mcp.server_context import ServerContext, names_of
+from codenib.adapters.mcp.transport.accounts import Accounts
 from codenib.adapters.mcp.transport.guard import Guard, Limits
 from codenib.adapters.mcp.transport.listener import Listener
 from codenib.adapters.ui.access import PageAccess
@@ -46,7 +47,14 @@ class PageServer:
         self._listener.stop()
 
     async def _serve(self) -> None:
-        guard = Guard({}, None, names=self._listener.names(), limits=_LIMITS, pages=self._pages)
+        guard = Guard(
+            (),
+            None,
+            names=self._listener.names(),
+            limits=_LIMITS,
+            accounts=Accounts(),
+            pages=self._pages,
+        )
         for context in self._contexts:
             context.start()
         await self._listener.serve(guard)

@@ -73,6 +73,7 @@ class PinnedSnapshot:
         self._opened: dict[ViewKind, Any] = {}
         self._derived: dict[Callable[[PinnedSnapshot], Any], Any] = {}
         self._opening, self._deriving = RLock(), RLock()
+        self._limited: dict[frozenset[ViewKind], PinnedSnapshot] = {}
 
     def pin(self, kind: ViewKind | None) -> None:
         """Read the file list and map the view now: once open, no writer can take them away."""
@@ -81,6 +82,18 @@ class PinnedSnapshot:
             self.open(VIEWS[kind])
             if what := self._store.damage(self.manifest.views[kind].artifact):  # also after it was opened
                 raise StateError(f"the {kind} view is damaged: {what}", hint="codenib update")
+
+    def limited(self, allowed: frozenset[ViewKind]) -> PinnedSnapshot:
+        """The same snapshot for who may use these views alone: as if others were never built."""
+        views = {kind: record for kind, record in self.manifest.views.items() if kind in allowed}
+        with self._opening:
+            known = self._limited.get(allowed)
+            if known is None or known.manifest.views != views:
+                manifest = replace(self.manifest, views=views)
+                stale, files = self.ref.stale, self.__dict__.get("files")
+                known = PinnedSnapshot(self._store, manifest, self._source, stale=stale, files=files)
+                self._limited[allowed] = known
+        return known
 
     def pin_helpful(self, kinds: Iterable[ViewKind]) -> None:
         """Map those of these views that are fresh; one that cannot be opened has failed, the answer not."""
@@ -177,22 +190,20 @@ class PinnedSnapshot:
     def texts(self, paths: Sequence[str]) -> list[str]:
         """The text of each path, as `text`."""
         digests = {path: self._file(path).digest for path in paths}
-        by_digest = {digest: _RECENT.get(digest) for digest in digests.values()}
+        owner = str(self._store.folder)
+        by_digest = {digest: _RECENT.get((owner, digest)) for digest in digests.values()}
         unread = [digest for digest, text in by_digest.items() if text is None]
         if unread:
             with closing(self._source.open()) as blobs:
                 for digest, data in zip(unread, blobs.read(unread), strict=True):
-                    by_digest[digest] = (
-                        None
-                        if data is None
-                        else _RECENT.put(digest, mask_secrets(as_utf8(data).decode("utf-8", "replace")))
-                    )
+                    if data is not None:
+                        text = mask_secrets(as_utf8(data).decode("utf-8", "replace"))
+                        by_digest[digest] = _RECENT.put((owner, digest), text)
         texts = []
         for path in paths:
-            text = by_digest[digests[path]]
-            if text is None:
+            if (found := by_digest[digests[path]]) is None:
                 raise StateError(f"the content of {path} is gone from the repository", hint="codenib update")
-            texts.append(text)
+            texts.append(found)
         return texts
 
     def units(self, path: str) -> tuple[BlobUnits, str]:
@@ -228,26 +239,27 @@ class PinnedSnapshot:
 
 
 class _Recent:
-    """Masked texts by digest, the last used: a question reads a file several times, each with a git process.
+    """Masked texts, the last used: a question reads a file several times, each with a git process.
 
-    A digest names a content, so this is right for every snapshot and repository.
+    They are by repository and digest, which is right for every snapshot. Not by digest alone: a first read
+    that is fast would tell that another repository, maybe another tenant's, has the same file.
     """
 
     def __init__(self, size: int) -> None:
         self._left = size
-        self._texts: OrderedDict[str, str] = OrderedDict()
+        self._texts: OrderedDict[tuple[str, str], str] = OrderedDict()
         self._lock = Lock()
 
-    def get(self, digest: str) -> str | None:
+    def get(self, key: tuple[str, str]) -> str | None:
         with self._lock:
-            if digest in self._texts:
-                self._texts.move_to_end(digest)
-            return self._texts.get(digest)
+            if key in self._texts:
+                self._texts.move_to_end(key)
+            return self._texts.get(key)
 
-    def put(self, digest: str, text: str) -> str:
+    def put(self, key: tuple[str, str], text: str) -> str:
         with self._lock:
-            if digest not in self._texts:
-                self._texts[digest] = text
+            if key not in self._texts:
+                self._texts[key] = text
                 self._left -= len(text)
             while self._left < 0:
                 self._left += len(self._texts.popitem(last=False)[1])

@@ -134,6 +134,8 @@ class SnapshotPool:
         #: Whether no file changed since a moment; None when nobody knows. A server's file events say it.
         self.unchanged_since: Callable[[float], bool | None] = lambda _: None
         self.quick_s = _QUICK_S
+        #: The views that may answer who asks now; None for all. A server says it for each call.
+        self.views_allowed: frozenset[ViewKind] | None = None
         #: Brings up, beside this process, what questions do not wait for; a server has its own way.
         self.catch_up_beside: Callable[[], None] = self._start_background
 
@@ -157,6 +159,17 @@ class SnapshotPool:
     ) -> tuple[PinnedSnapshot, str]:
         """See `Snapshots.pin`."""
         self.check_open()
+        allowed = self.views_allowed
+        if allowed is None:
+            return self._pin(kind, request, also)
+        if kind is not None and kind not in allowed:
+            raise StateError(f"this token is not for the {kind} view", hint="codenib token create --view")
+        pinned, refreshed = self._pin(kind, request, [each for each in also if each in allowed])
+        return pinned.limited(allowed), refreshed
+
+    def _pin(
+        self, kind: ViewKind | None, request: SnapshotRequest, also: Sequence[ViewKind]
+    ) -> tuple[PinnedSnapshot, str]:
         at = request.at
         if request.refresh == "never" and at is None:
             published = self._pin_published(kind)
@@ -217,6 +230,10 @@ class SnapshotPool:
     def pin_ready(self, kind: ViewKind, at: str | None, patience_s: float = 0.0) -> PinnedSnapshot:
         """See `Snapshots.pin_ready`."""
         self.check_open()
+        pinned = self._pin_ready(kind, at, patience_s)
+        return pinned if self.views_allowed is None else pinned.limited(self.views_allowed)
+
+    def _pin_ready(self, kind: ViewKind, at: str | None, patience_s: float) -> PinnedSnapshot:
         patience_s = patience_s if self.maintained_elsewhere() else 0.0
         recent = self._recently(at)
         if recent is not None and (ready := self._ready(recent, kind)) is not None:
@@ -242,6 +259,8 @@ class SnapshotPool:
     def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
         """See `Snapshots.pin_last`."""
         self.check_open()
+        if self.views_allowed is not None and kind not in self.views_allowed:
+            return None
         record = self._records_of_head().get(kind)
         manifest = self._store.manifest(record.snapshot) if record is not None else None
         if manifest is None:
@@ -325,6 +344,10 @@ class SnapshotPool:
 
     def of_snapshot(self, snapshot: str) -> PinnedSnapshot:
         """The opened views of a snapshot that answered before."""
+        pinned = self._of_snapshot(snapshot)
+        return pinned if self.views_allowed is None else pinned.limited(self.views_allowed)
+
+    def _of_snapshot(self, snapshot: str) -> PinnedSnapshot:
         pinned = self.opened.pinned.get((snapshot, False)) or self.opened.pinned.get((snapshot, True))
         if pinned is not None:
             return pinned

@@ -6,7 +6,7 @@ import sys
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -19,6 +19,7 @@ from codenib.core.errors import InputError
 
 if TYPE_CHECKING:
     from codenib.adapters.mcp.transport.tokens import TokenRow
+    from codenib.fleet.tenants.audit import AuditText
 
 _tools = click.option(
     "--tools",
@@ -60,6 +61,13 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool, log_for
 )
 @click.option("--no-auth", is_flag=True, help="Ask for no token. On this machine's own addresses alone.")
 @click.option("--page/--no-page", default=True, help="Serve the pages for browsers too, at /ui/.")
+@click.option(
+    "--audit",
+    type=click.Choice(["text", "hash", "none", "off"]),
+    default="text",
+    show_default=True,
+    help="What the audit log has of questions; off: there is no log.",
+)
 @click.option("--allow-host", "hosts", multiple=True, metavar="HOST[:PORT]", help="A further Host name.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page that may ask.")
 @_tools
@@ -72,6 +80,7 @@ def serve(
     repositories: tuple[str, ...],
     no_auth: bool,
     page: bool,
+    audit: str,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     tools: str,
@@ -82,10 +91,11 @@ def serve(
 
     Each is at http://HOST:PORT/NAME/mcp, one alone also at /mcp. Clients need a token (`codenib token`), and
     so does a browser at /ui/, where a person pastes it once.
+    A token has its own addresses: its repositories by their names, as if there were no others.
     Traffic is not encrypted: for other machines put a proxy with TLS in front, and name it with --allow-host.
     """
-    from codenib.adapters.mcp.server_context import ServerContext, names_of
-    from codenib.adapters.mcp.transport.http import HttpServer, Settings, paths_of
+    from codenib.adapters.mcp.server_context import ServerContext, names_of, paths_of
+    from codenib.adapters.mcp.transport.http import HttpServer, Settings
     from codenib.adapters.mcp.transport.listener import parse_address
     from codenib.adapters.mcp.transport.tokens import AccessTokens
     from codenib.adapters.ui.access import PageAccess
@@ -98,7 +108,13 @@ def serve(
     places = (project(repository), *(project(path, named=True) for path in repositories))
     contexts = [ServerContext(path) for path in dict.fromkeys(places)]
     settings = Settings(
-        host=host, port=port, hosts=hosts, origins=origins, all_tools=tools == "all", structured=structured
+        host=host,
+        port=port,
+        hosts=hosts,
+        origins=origins,
+        all_tools=tools == "all",
+        structured=structured,
+        audit=None if audit == "off" or tokens is None else cast("AuditText", audit),
     )
     start_log(log_format, sys.stderr)
     pages = Pages(names_of(contexts), PageAccess(tokens, anyone=tokens is None)) if page else None
@@ -161,23 +177,52 @@ def token() -> None:
 @token.command()
 @click.argument("name")
 @click.option(
-    "--repo", "repositories", multiple=True, metavar="PATH", help="What it is for; `*`: everything."
+    "--repo",
+    "repositories",
+    multiple=True,
+    metavar="PATH|GLOB",
+    help="What it is for: a repository, or a glob of paths or names; `*`: everything.",
 )
+@click.option("--tenant", default="", metavar="NAME", help="Whose it is. Tenants share the server fairly.")
+@click.option("--view", "views", multiple=True, metavar="VIEW", help="A view that may answer (default: all).")
+@click.option("--rate", type=float, metavar="N", help="Requests a second (default: the server's, 20).")
+@click.option("--concurrent", type=int, metavar="N", help="Requests at once (default: the server's, 64).")
+@click.option("--tokens-per-day", type=int, metavar="N", help="Tokens of replies until midnight UTC.")
+@click.option("--metrics", is_flag=True, help="For /metrics too, which has numbers of all tenants.")
 @as_json
 @click.pass_obj
-def create(repository: str, name: str, repositories: tuple[str, ...], json_output: bool) -> None:
+def create(
+    repository: str,
+    name: str,
+    repositories: tuple[str, ...],
+    tenant: str,
+    views: tuple[str, ...],
+    rate: float | None,
+    concurrent: int | None,
+    tokens_per_day: int | None,
+    metrics: bool,
+    json_output: bool,
+) -> None:
     """Make a token with NAME and print it, once."""
-    from codenib.adapters.mcp.transport.tokens import EVERYTHING, AccessTokens
+    from codenib.adapters.mcp.transport.tokens import AccessTokens
+    from codenib.fleet.tenants.grant import Grant, is_glob
     from codenib.serving.installation import repository_root
 
-    wanted = repositories or (repository,)
-    roots = [path if path == EVERYTHING else str(repository_root(path)) for path in wanted]
-    row, text = AccessTokens().create(name, roots)
+    wanted = repositories or (() if metrics else (repository,))
+    grant = Grant(
+        tenant=tenant,
+        repositories=tuple(path if is_glob(path) else str(repository_root(path)) for path in wanted),
+        views=views,
+        requests_per_s=rate,
+        concurrent=concurrent,
+        tokens_per_day=tokens_per_day,
+    )
+    row, text = AccessTokens().create(name, grant=grant, metrics=metrics)
     if json_output:
         print_json(_tokens([row], text))
         return
     click.echo(text)
-    say(f"{row.name} ({row.id}) for {', '.join(row.repositories)}; it is not shown again")
+    say(f"{row.name} ({row.id}) for {_scope(row)}; it is not shown again")
 
 
 @token.command("list")
@@ -192,7 +237,7 @@ def list_tokens(json_output: bool) -> None:
         return
     for row in rows:
         day = utc(row.created).date()
-        click.echo(f"{row.id}  {day}  {row.name}  {', '.join(row.repositories)}")
+        click.echo(f"{row.id}  {day}  {row.name}  {_scope(row)}")
     if not rows:
         say("no tokens; codenib token create NAME --repo PATH")
 
@@ -211,6 +256,36 @@ def revoke(token_id: str, json_output: bool) -> None:
         click.echo(f"{row.name} ({row.id}) is revoked")
 
 
+def _scope(row: TokenRow) -> str:
+    """What a token is for, in a line."""
+    limits = {
+        "tenant": row.tenant,
+        "views": "+".join(row.views),
+        "a second": row.requests_per_s,
+        "at once": row.concurrent,
+        "tokens a day": row.tokens_per_day,
+    }
+    parts = [f"{name} {value}" if isinstance(value, str) else f"{value:,} {name}"
+             for name, value in limits.items() if value]  # fmt: skip
+    parts += ["metrics"] if row.metrics else []
+    return "; ".join([", ".join(row.repositories), *parts] if row.repositories else parts)
+
+
 def _tokens(rows: Sequence[TokenRow], text: str | None = None) -> Envelope[TokenItem]:
-    items = (TokenItem(row.id, row.name, row.repositories, utc(row.created), text) for row in rows)
+    items = (
+        TokenItem(
+            id=row.id,
+            name=row.name,
+            repositories=row.repositories,
+            created=utc(row.created),
+            token=text,
+            tenant=row.tenant,
+            views=row.views,
+            requests_per_s=row.requests_per_s,
+            concurrent=row.concurrent,
+            tokens_per_day=row.tokens_per_day,
+            metrics=row.metrics,
+        )
+        for row in rows
+    )
     return whole(tuple(items), "tokens", 0.0)

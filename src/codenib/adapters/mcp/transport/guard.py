@@ -1,13 +1,14 @@
 """HTTP requests in, those that may pass out: host, origin, token, scope, rate, size and pace are checked.
 
-Every refusal is a short JSON body that says what is wrong. No body is read before its sender is allowed.
+Every refusal is a short JSON body that says what is wrong. No body is read before its sender is allowed. A
+token has addresses of its own repositories alone, named as if there were no others.
 """
 
 from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import ceil
@@ -19,16 +20,22 @@ import msgspec
 from starlette.datastructures import Headers
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from codenib.adapters.logs import CLIENT_KEY, REQUEST_KEY, log_event
+from codenib.adapters.logs import CLIENT_KEY, RECORD_KEY, REQUEST_KEY, log_event
+from codenib.adapters.mcp.record import ANYBODY, CallRecord
+from codenib.adapters.mcp.server_context import paths_of
+from codenib.adapters.mcp.transport.accounts import Accounts
 from codenib.adapters.mcp.transport.listener import Names
 from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
-from codenib.core.errors import CodenibError
+from codenib.core.errors import UNDECODABLE, CodenibError
+from codenib.fleet.tenants.quota import Bucket, spend
 
 #: There are no sessions, so none to listen to (GET) or to end (DELETE): clients know what 405 means.
 _METHODS = ("POST",)
 #: Where the addresses of pages begin.
 PAGES = "/ui"
 _KEPT_BUCKETS = 10_000
+_KEPT_ADDRESSES = 1000
+_BURST_S = 5.0  # of a token's own rate that may come at once
 _SOON = {"retry-after": "1"}
 
 
@@ -53,6 +60,7 @@ class Site:
 
     root: Path
     app: ASGIApp
+    name: str = ""
     early: Callable[[bytes], bytes | None] = lambda body: None
     busy_s: Callable[[bytes, str], float] = lambda body, client: 0.0
 
@@ -67,48 +75,56 @@ class Refusal(Exception):
         self.headers = headers
 
 
+class _Called(msgspec.Struct):
+    method: str = ""
+
+
 class Guard:
-    """The outermost application. `sites` are by path; without `tokens` everyone who gets here may ask.
+    """The outermost application. Without `tokens` everyone who gets here may ask.
 
     `pages` get what is below `PAGES`, and know by their own cookie who asks.
     """
 
     def __init__(
         self,
-        sites: Mapping[str, Site],
+        sites: Sequence[Site],
         tokens: AccessTokens | None,
         *,
         names: Names,
         limits: Limits,
+        accounts: Accounts,
         pages: ASGIApp | None = None,
     ) -> None:
         self._sites = sites
+        self._addresses: dict[tuple[str, ...], dict[str, Site]] = {}  # by what a token is for
         self._tokens = tokens
         self._names = names
         self._pages = pages
         self._limits = limits
-        self._buckets: dict[str, tuple[float, float]] = {}
+        self._accounts = accounts
+        self._buckets: dict[str, Bucket] = {}
         self._in_flight: Counter[str] = Counter()  # by client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return
         started = False
-        begun, status = time.monotonic(), 0
         scope[REQUEST_KEY] = name = token_hex(4)
+        scope[RECORD_KEY] = record = CallRecord(request=name)
 
         async def timely(message: Message) -> None:
-            nonlocal started, status
+            nonlocal started
             if message["type"] == "http.response.start":
-                started, status = True, message["status"]
+                started, record.status = True, message["status"]
                 message = {**message, "headers": [*message["headers"], (b"x-request-id", name.encode())]}
             with anyio.fail_after(self._limits.send_s):  # a client that does not read
                 await send(message)
 
         try:
-            site = self._admit(scope)
-            with self._counted(scope[CLIENT_KEY]):
+            site = self._admit(scope, record)
+            with self._counted(scope[CLIENT_KEY], record.grant.concurrent):
                 body = await self._body(scope, receive)
+                record.method = _method(body)
                 answer = site.early(body) if _takes_json(scope) else None
                 if busy_s := site.busy_s(body, scope[CLIENT_KEY]):
                     wait = str(ceil(busy_s))
@@ -120,49 +136,64 @@ class Guard:
                 else:
                     await site.app(scope, _given(body, receive), timely)
         except Refusal as refusal:
+            record.outcome = "refused"
             await _refuse(refusal, timely)
         except TimeoutError:
             if not started:
                 raise  # the server closes the connection
         except CodenibError as error:
+            record.outcome = "refused"
             await _refuse(Refusal(503, error.message, **_SOON), timely)
         finally:
-            where, took = (
-                f"{scope['method']} {scope['path'][:100]!r}",
-                round((time.monotonic() - begun) * 1000),
-            )
-            log_event(where, request=name, status=status, ms=took)
+            self._accounts.close(record)
+            where, took = f"{scope['method']} {scope['path'][:100]!r}", round(record.seconds * 1000)
+            log_event(where, request=name, status=record.status, ms=took)
 
-    def _admit(self, scope: Scope) -> Site:
+    def _admit(self, scope: Scope, record: CallRecord) -> Site:
         headers = Headers(scope=scope)
         self._check_names(headers)
         address = (scope.get("client") or ("unknown", 0))[0]
-        if self._pages is not None and self._is_page(scope["path"]):
+        if self._pages is not None and _is_page(scope):
             scope[CLIENT_KEY] = address
             self._spend(address, self._limits.requests_per_s, self._limits.burst)
             return Site(Path(), self._pages)
         if scope["method"] not in _METHODS:
             raise Refusal(405, f"use one of {', '.join(_METHODS)}", allow=", ".join(_METHODS))
         row = self._token(headers, address)
-        limits = self._limits
+        limits, grant = self._limits, row or ANYBODY
         scope[CLIENT_KEY] = client = row.id if row else address
-        self._spend(client, limits.requests_per_s, limits.burst)
-        site = self._sites.get(scope["path"])
-        if site is None or (row is not None and not row.allows(site.root)):
-            # The same answer for both: a token learns nothing of repositories that it is not for.
+        record.grant, record.token = grant, row.id if row else ""
+        rate = grant.requests_per_s or limits.requests_per_s
+        burst = limits.burst if grant.requests_per_s is None else max(rate * _BURST_S, 1.0)
+        self._spend(client, rate, burst)
+        if row is not None and (wait_s := self._accounts.wait_s(row)):
+            what = f"the {row.tokens_per_day:,} tokens of this day are used; wait {ceil(wait_s)} s"
+            raise Refusal(429, what, **{"retry-after": str(ceil(wait_s))})
+        site = self._sites_of(grant.repositories, grant.allows).get(scope["path"])
+        if site is None:
+            # The same answer, found the same way, for what is not there and for what is another's.
             raise Refusal(404, f"no repository at {scope['path'][:100]!r} for this token")
+        record.repository = str(site.root)
         return site
 
-    def _is_page(self, path: str) -> bool:
-        return path not in self._sites and (path == PAGES or path.startswith(f"{PAGES}/"))
+    def _sites_of(self, repositories: tuple[str, ...], allows: Callable[[Path], bool]) -> Mapping[str, Site]:
+        """The addresses of a token's repositories. No name among them depends on those of others."""
+        known = self._addresses.get(repositories)
+        if known is None:
+            if len(self._addresses) >= _KEPT_ADDRESSES:
+                self._addresses.clear()
+            known = paths_of([site for site in self._sites if allows(site.root)])
+            self._addresses[repositories] = known
+        return known
 
     @contextmanager
-    def _counted(self, client: str) -> Iterator[None]:
+    def _counted(self, client: str, own: int | None) -> Iterator[None]:
         """Count a request while it is worked on: what would wait without bound is refused at once."""
+        most = self._limits.in_flight_each if own is None else own
+        if self._in_flight[client] >= most:
+            raise Refusal(429, f"{most} requests of yours are under way", **_SOON)
         if self._in_flight.total() >= self._limits.in_flight:
             raise Refusal(503, "the server has as many requests as it can answer soon", **_SOON)
-        if self._in_flight[client] >= self._limits.in_flight_each:
-            raise Refusal(429, f"{self._limits.in_flight_each} requests of yours are under way", **_SOON)
         self._in_flight[client] += 1
         try:
             yield
@@ -191,18 +222,14 @@ class Guard:
             raise Refusal(401, "a bearer token is needed: codenib token create", **challenge)
         return row
 
-    def _spend(self, key: str, rate: float, burst: int) -> None:
+    def _spend(self, key: str, rate: float, burst: float) -> None:
         """One request of a bucket that fills with `rate`."""
-        now = time.monotonic()
         if len(self._buckets) > _KEPT_BUCKETS:
             self._buckets.clear()
-        left, then = self._buckets.get(key, (float(burst), now))
-        left = min(float(burst), left + (now - then) * rate)
-        if left < 1:
-            self._buckets[key] = (left, now)
-            wait = str(max(1, round((1 - left) / rate)))
+        self._buckets[key], wait_s = spend(self._buckets.get(key), time.monotonic(), rate, burst)
+        if wait_s:
+            wait = str(ceil(wait_s))
             raise Refusal(429, f"too many requests; wait {wait} s", **{"retry-after": wait})
-        self._buckets[key] = (left - 1, now)
 
     async def _body(self, scope: Scope, receive: Receive) -> bytes:
         """All of the body, within size and time."""
@@ -227,6 +254,21 @@ class Guard:
         except TimeoutError:
             what = f"the request took more than {self._limits.receive_s:g} s"
             raise Refusal(408, what, connection="close") from None
+
+
+def _is_page(scope: Scope) -> bool:
+    """Whether it is for the pages; a repository that is called `ui` is asked by POST."""
+    path: str = scope["path"]
+    inside = path == PAGES or path.startswith(f"{PAGES}/")
+    return inside and not (scope["method"] == "POST" and path.endswith("/mcp"))
+
+
+def _method(body: bytes) -> str:
+    """The method of a JSON-RPC request; empty where it is none."""
+    try:
+        return msgspec.json.decode(body, type=_Called).method[:100] if body else ""
+    except UNDECODABLE:
+        return ""
 
 
 def _given(body: bytes, receive: Receive) -> Callable[[], Awaitable[Message]]:

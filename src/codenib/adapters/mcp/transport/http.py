@@ -12,13 +12,16 @@ from typing import Protocol
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
-from codenib.adapters.mcp.server import Busy, build_http_server
-from codenib.adapters.mcp.server_context import ServerContext, names_of
+from codenib.adapters.mcp.server import build_http_server
+from codenib.adapters.mcp.server_context import ServerContext
+from codenib.adapters.mcp.transport.accounts import Accounts
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
 from codenib.adapters.mcp.transport.handshake import early_tools
 from codenib.adapters.mcp.transport.listener import Listener, is_loopback
 from codenib.adapters.mcp.transport.tokens import AccessTokens
 from codenib.core.errors import InputError
+from codenib.fleet.tenants.audit import AuditLog, AuditText
+from codenib.fleet.tenants.quota import DailyUsage
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,14 +35,7 @@ class Settings:
     all_tools: bool = False
     structured: bool = False
     limits: Limits = field(default_factory=Limits)
-
-
-def paths_of(contexts: Sequence[ServerContext]) -> dict[str, ServerContext]:
-    """The path of each repository: by name, and `/mcp` when there is one alone."""
-    found = {f"/{name}/mcp": context for name, context in names_of(contexts).items()}
-    if len(contexts) == 1:
-        found["/mcp"] = contexts[0]
-    return found
+    audit: AuditText | None = None  # what the audit log has of questions; None: there is no log
 
 
 class PageApp(Protocol):
@@ -68,6 +64,8 @@ class HttpServer:
         self._tokens = tokens
         self._settings = settings
         self._pages = pages
+        audit = AuditLog(text=settings.audit) if settings.audit is not None else None
+        self._accounts = Accounts(DailyUsage() if tokens is not None else None, audit)
         self._listener = Listener(settings.host, settings.port, command="codenib serve --http 127.0.0.1:0")
 
     def bind(self) -> tuple[str, int]:
@@ -84,6 +82,7 @@ class HttpServer:
         try:
             asyncio.run(self._serve())
         finally:
+            self._accounts.end()
             for context in self._contexts:
                 context.close()
 
@@ -105,7 +104,8 @@ class HttpServer:
     async def _guarded(self) -> AsyncIterator[Guard]:
         settings = self._settings
         async with AsyncExitStack() as stack:
-            managers: dict[int, tuple[StreamableHTTPSessionManager, Busy]] = {}
+            early = partial(early_tools, all_tools=settings.all_tools)
+            sites: list[Site] = []
             for context in self._contexts:
                 server, busy = build_http_server(
                     context, all_tools=settings.all_tools, structured=settings.structured
@@ -113,11 +113,13 @@ class HttpServer:
                 # Stateless: no session outlives its request, so there is none to steal or to fill memory.
                 manager = StreamableHTTPSessionManager(server, stateless=True)
                 await stack.enter_async_context(manager.run())
-                managers[id(context)] = manager, busy
-            early = partial(early_tools, all_tools=settings.all_tools)
-            sites: dict[str, Site] = {}
-            for path, context in paths_of(self._contexts).items():
-                manager, busy = managers[id(context)]
-                sites[path] = Site(context.root, manager.asgi_app, early, busy)
+                sites.append(Site(context.root, manager.asgi_app, context.name, early, busy))
             names = self._listener.names(settings.hosts, settings.origins)
-            yield Guard(sites, self._tokens, names=names, limits=settings.limits, pages=self._pages)
+            yield Guard(
+                sites,
+                self._tokens,
+                names=names,
+                limits=settings.limits,
+                accounts=self._accounts,
+                pages=self._pages,
+            )

@@ -12,24 +12,20 @@ from pathlib import Path
 import msgspec
 
 from codenib.core.errors import UNDECODABLE, InputError, StateError
+from codenib.fleet.tenants.grant import Grant, check_grant
 from codenib.serving.installation import home_file, home_file_lock, read_home_file, write_home_file
 
-EVERYTHING = "*"
 _PREFIX = "cnb"
 
 
-class TokenRow(msgspec.Struct, frozen=True):
-    """A token without its secret. `repositories` are roots, or `*` for all that a server serves."""
+class TokenRow(Grant, frozen=True, kw_only=True):
+    """A token without its secret, and what it is for. One for `metrics` reads numbers of the whole server."""
 
     id: str
     name: str
     hash: str
-    repositories: tuple[str, ...]
     created: int
-
-    def allows(self, root: Path) -> bool:
-        """Whether it is for the repository at `root`."""
-        return EVERYTHING in self.repositories or str(root) in self.repositories
+    metrics: bool = False
 
 
 class AccessTokens:
@@ -40,15 +36,31 @@ class AccessTokens:
         self._state: tuple[int, int, int] | None = None
         self._rows: dict[str, TokenRow] = {}
 
-    def create(self, name: str, repositories: Sequence[str]) -> tuple[TokenRow, str]:
-        """A new token and its text, which is nowhere kept."""
+    def create(
+        self,
+        name: str,
+        repositories: Sequence[str] = (),
+        grant: Grant | None = None,
+        *,
+        metrics: bool = False,
+    ) -> tuple[TokenRow, str]:
+        """A new token and its text, which is nowhere kept; `grant` says more than `repositories` can."""
+        grant = grant or Grant(repositories=tuple(repositories))
         if not name.strip():
             raise InputError("a token has a name", hint="codenib token create NAME")
-        if not repositories:
+        if not grant.repositories and not metrics:
             raise InputError("a token is for repositories", hint="codenib token create NAME --repo PATH")
+        check_grant(grant)
         number, secret = secrets.token_hex(4), secrets.token_urlsafe(32)
         text = f"{_PREFIX}_{number}_{secret}"
-        row = TokenRow(number, name, _hash(text), tuple(repositories), int(time.time()))
+        row = TokenRow(
+            id=number,
+            name=name,
+            hash=_hash(text),
+            created=int(time.time()),
+            metrics=metrics,
+            **msgspec.structs.asdict(grant),
+        )
         with home_file_lock(self._file):
             self._save([*self.rows(), row])
         return row, text
