@@ -9,10 +9,12 @@
 /** @typedef {[first: number, last: number][]} LineRanges */
 /** @typedef {(offset: number) => boolean} IsWanted */
 
+const fs = require("node:fs");
+const path = require("node:path");
 const { ROLE } = require("../../engines/js/wire");
 const { EngineError } = require("./bundle");
 const { DeclarationTable } = require("./declarations");
-const { FactEncoder } = require("./encoder");
+const { FactEncoder, encodeNothing } = require("./encoder");
 const { Inheritance } = require("./inheritance");
 const { Walker } = require("./walker");
 
@@ -20,8 +22,12 @@ const { Walker } = require("./walker");
 // so that every run does it at the same places. They keep Django at 2.7 GB.
 const MAX_TYPES = 750000;
 const MAX_USAGE = 2.5; // as the engine counts it: thousands of parsed files, where that is more than the types
-// The share of names at which the engine may fail before its result counts as broken.
-const MAX_FAILURES = 0.01;
+// The engine may fail at so many of a file's names, or at this share of them, before nothing that it says of the file
+// counts. At this share of such files, of no fewer than so many, the engine itself counts as broken.
+const MAX_FAILURES = 10;
+const MAX_FAILING = 0.1;
+const MAX_BROKEN = 0.5;
+const MIN_FILES = 10;
 
 class FactBuilder {
   /**
@@ -39,8 +45,9 @@ class FactBuilder {
     this.states = states;
     this.walker = new Walker(inner);
     this.inheritance = new Inheritance(project, resolver);
-    this.names = 0;
     this.failures = 0;
+    this.files = 0;
+    this.broken = 0;
     /** @type {(offset: number, lines: object) => Position} */
     this.toPosition = inner("common/positionUtils").convertOffsetToPosition;
     /** @type {(node: ParseNode) => Span} */
@@ -56,6 +63,20 @@ class FactBuilder {
    * @param {LineRanges} [ranges]
    */
   factsOf(file, ranges) {
+    const before = this.failures;
+    this.files += 1;
+    const line = this.unlessTooDeep(undefined, () => this.readFacts(file, ranges, before));
+    if (line === undefined) this.broken += 1;
+    return line ?? encodeNothing(file);
+  }
+
+  /**
+   * The line, or nothing where the engine failed too often.
+   * @param {string} file
+   * @param {LineRanges | undefined} ranges
+   * @param {number} before failures before this file
+   */
+  readFacts(file, ranges, before) {
     const { root, tree, positionAt } = this.read(file);
     const table = new DeclarationTable(this.walker.types, positionAt);
     const nodes = table.build(tree.declarations);
@@ -72,7 +93,9 @@ class FactBuilder {
       encoder.add(node, roles | declares | (answer.isExact ? 0 : ROLE.inexact), answer);
     }
     this.addStrings(tree, root, encoder, isWanted);
-    return encoder.encode(nodes, this.attempt(() => this.inheritance.relations(tree.classes)) ?? []);
+    const relations = this.attempt(() => this.inheritance.relations(tree.classes)) ?? [];
+    const isBroken = this.failures - before > Math.max(MAX_FAILURES, MAX_FAILING * tree.names.length);
+    return isBroken ? undefined : encoder.encode(nodes, relations);
   }
 
   /**
@@ -80,8 +103,28 @@ class FactBuilder {
    * @param {string} file
    */
   nodesOf(file) {
-    const { tree, positionAt } = this.read(file);
-    return new DeclarationTable(this.walker.types, positionAt).build(tree.declarations);
+    return this.unlessTooDeep([], () => {
+      const { tree, positionAt } = this.read(file);
+      return new DeclarationTable(this.walker.types, positionAt).build(tree.declarations);
+    });
+  }
+
+  /**
+   * What a file gives, or `nothing` where its tree is deeper than the stack: one such file does not cost the others theirs.
+   * @template T
+   * @param {T} nothing
+   * @param {() => T} work
+   * @returns {T}
+   */
+  unlessTooDeep(nothing, work) {
+    try {
+      return work();
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error;
+      this.program._createNewEvaluator();
+      this.resolver.forget();
+      return nothing;
+    }
   }
 
   /** @param {string} file */
@@ -92,6 +135,9 @@ class FactBuilder {
     this.resolver.enter(uri);
     const { lines } = results.tokenizerOutput;
     const root = results.parserOutput.parseTree;
+    // Where its own parser fails the engine goes on with an empty tree.
+    if (root.length === 0 && hasText(path.join(this.project.root, file)))
+      throw new RangeError(`${file} is too deep to be parsed`);
     const tree = this.walker.walk(root, this.resolver, (work) => this.attempt(work));
     const positionAt = (/** @type {number} */ offset) => this.toPosition(offset, lines);
     return { root, tree, positionAt };
@@ -113,7 +159,6 @@ class FactBuilder {
    * @returns {Resolution}
    */
   resolve(node) {
-    this.names += 1;
     const answer = this.attempt(() => this.resolver.resolve(node));
     return answer ?? { definitions: new Set(), keys: new Set(), asks: new Set(), isExact: true };
   }
@@ -135,10 +180,10 @@ class FactBuilder {
     }
   }
 
-  /** Raises when the engine failed too often for its result to count. */
+  /** Raises when the engine failed in too many files for its result to count. */
   checkFailures() {
-    if (this.failures > MAX_FAILURES * this.names) {
-      throw new EngineError(`the engine failed at ${this.failures} of ${this.names} names`);
+    if (this.files >= MIN_FILES && this.broken > MAX_BROKEN * this.files) {
+      throw new EngineError(`the engine failed in ${this.broken} of ${this.files} files`);
     }
   }
 
@@ -178,6 +223,11 @@ class FactBuilder {
     }
     encoder.add(this.stringRange(string), roles | ROLE.inexact, answer);
   }
+}
+
+/** @param {string} place */
+function hasText(place) {
+  return fs.readFileSync(place, "utf8").trim() !== "";
 }
 
 /**

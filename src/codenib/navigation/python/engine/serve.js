@@ -106,7 +106,9 @@ class Service {
     const { current, files } = this.project;
     for (const file of paths) {
       const surface = files.has(file)
-        ? current.surface.of(file, { touched, chains: entries[file], used: held })
+        ? current.builder.unlessTooDeep({}, () =>
+            current.surface.of(file, { touched, chains: entries[file], used: held }),
+          )
         : {};
       writeLine({ file, surface });
       current.builder.limitMemory();
