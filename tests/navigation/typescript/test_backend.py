@@ -171,6 +171,20 @@ def test_a_file_of_an_unread_kind_has_a_line_without_facts(
     assert Facts([line]).files["a.es6"]["scope"] == "unresolved"
 
 
+def test_a_file_deeper_than_the_stack_costs_the_others_nothing(
+    backend: TypeScriptBackend, tmp_path: Path
+) -> None:
+    deep = {"sum.js": "a() +\n" * 9_000 + "1", "calls.js": "a(\n" * 5_000 + ")" * 5_000}
+    write(
+        tmp_path,
+        {"a.js": "function a() {}\na();", "chain.js": "if (1) {}\n" + "else if (1) {}\n" * 9_000} | deep,
+    )
+    names = ["a.js", "calls.js", "chain.js", "sum.js"]
+    facts = Facts(list(backend.produce(tmp_path, names, quiet, trusted=False)))
+    assert [facts.files[name]["scope"] for name in names] == ["loose", *["unresolved"] * 3]
+    assert facts.rows["a.js"]
+
+
 #: A project whose path leads to its root, two components with a property of the same name, and a loose file.
 ROOTED = {
     "tsconfig.json": """{"compilerOptions": {"paths": {"shop": ["."]}, "allowJs": true, "jsx": "preserve"},

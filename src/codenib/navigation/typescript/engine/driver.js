@@ -19,6 +19,7 @@
 
 const { getOrCreate } = require("../../engines/js/maps");
 const { unresolvedFile } = require("./facts/fact-table");
+const { tooDeep } = require("./host/file-cache");
 const { ProjectServer } = require("./host/project-server");
 const { VisitOrder } = require("./host/visit-order");
 const { FileReader } = require("./file-reader");
@@ -127,7 +128,8 @@ class Driver {
     const loaded = programOf(project);
     this.sets.nameProject(project, name);
     this.report(++this.done, this.paths.length);
-    if (!loaded.getSourceFile(file)) return;
+    const source = loaded.getSourceFile(file);
+    if (!source || tooDeep.has(source)) return;
     const program = cache ? cache.enter(name, loaded) : loaded;
     const situation = this.sets.situation(file);
     const context = `${name} | ${situation} | ${this.reader.closure ? this.reader.closure.fingerprint : ""}`;

@@ -35,7 +35,7 @@ class FileCache {
     /** @type {Map<string, string | undefined>} */
     this.texts = new Map();
     this.registry = ts.createDocumentRegistryInternal(ts.sys.useCaseSensitiveFileNames, root);
-    retainParsed(this.registry);
+    prepareRegistry(ts, this.registry);
     const info = /** @type {any} */ (ts.server.ScriptInfo.prototype);
     const latest = info.getLatestVersion;
     // A server counts versions from its start: ours go on.
@@ -73,6 +73,65 @@ function newLookups() {
 }
 
 /**
+ * @param {TypeScript} ts
+ * @param {ts.DocumentRegistry} registry
+ */
+function prepareRegistry(ts, registry) {
+  leaveOutDeep(ts, registry);
+  retainParsed(registry);
+}
+
+/** Levels of a tree that every reader of it can go down: the engine's own stand 1,500 at the stack's usual size. */
+const MAX_DEPTH = 1000;
+
+/** @type {WeakSet<ts.SourceFile>} files that are deeper than the stack, as the empty ones that stand for them */
+const tooDeep = new WeakSet();
+
+/**
+ * Gives an empty file for one that cannot be parsed or bound within the stack: otherwise it would cost every other file
+ * its answers.
+ * @param {TypeScript} ts
+ * @param {ts.DocumentRegistry} registry
+ */
+function leaveOutDeep(ts, registry) {
+  const inner = /** @type {any} */ (registry);
+  for (const name of ["acquireDocumentWithKey", "updateDocumentWithKey"]) {
+    const parse = inner[name];
+    /** @type {(file: string, path: string, options: any, key: string, text: object, version: string, ...rest: unknown[]) => ts.SourceFile} */
+    inner[name] = (file, path, options, key, text, version, ...rest) => {
+      try {
+        const source = parse(file, path, options, key, text, version, ...rest);
+        ts.bindSourceFile(source, options.getCompilationSettings?.() ?? options);
+        checkDepth(ts, source);
+        return source;
+      } catch (error) {
+        if (!(error instanceof RangeError)) throw error;
+        const nothing = ts.ScriptSnapshot.fromString("");
+        const source = parse(file, path, options, key, nothing, `${version} too deep`, ...rest);
+        tooDeep.add(source);
+        return source;
+      }
+    };
+  }
+}
+
+/**
+ * @param {TypeScript} ts
+ * @param {ts.SourceFile} source
+ */
+function checkDepth(ts, source) {
+  /** @type {ts.Node[]} */
+  let level = [source];
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > MAX_DEPTH) throw new RangeError(`${source.fileName} is deeper than ${MAX_DEPTH} levels`);
+    /** @type {ts.Node[]} */
+    const below = [];
+    for (const node of level) ts.forEachChild(node, (child) => void below.push(child));
+    level = below;
+  }
+}
+
+/**
  * Retains parsed files when their project is closed, up to a limit: in a repository of fifty projects most have
  * the standard library and the same few packages in common.
  * @param {ts.DocumentRegistry} registry
@@ -105,4 +164,4 @@ function retainParsed(registry) {
   });
 }
 
-module.exports = { FileCache, newLookups, retainParsed };
+module.exports = { FileCache, newLookups, prepareRegistry, tooDeep };

@@ -13,7 +13,7 @@
 /** @import { FileCache } from "./file-cache" */
 
 const { getOrCreate } = require("../../../engines/js/maps");
-const { newLookups, retainParsed } = require("./file-cache");
+const { newLookups, prepareRegistry } = require("./file-cache");
 
 /** What typescript-language-server sets for files without a project. */
 const INFERRED = {
@@ -60,7 +60,7 @@ class ProjectServer {
     });
     this.deferInferred();
     if (fileCache) this.service.documentRegistry = fileCache.registry;
-    else retainParsed(this.service.documentRegistry);
+    else prepareRegistry(ts, this.service.documentRegistry);
   }
 
   startSession() {
