@@ -9,7 +9,6 @@ import subprocess
 import sys
 import threading
 from collections import defaultdict
-from contextlib import closing
 from pathlib import Path
 from textwrap import dedent
 from typing import Any
@@ -446,19 +445,6 @@ def test_files_of_another_kind_have_no_facts(tools: Toolbox, tmp_path: Path) -> 
     assert [json.loads(line)["path"] for line in made] == ["a.pyx", "b.py"]
     assert [len(json.loads(line)["nodes"]) for line in made] == [0, 1]
     assert [json.loads(line)["scope"] for line in made] == ["unresolved", "project"]
-
-
-def test_a_file_deeper_than_the_stack_costs_the_others_nothing(tools: Toolbox, tmp_path: Path) -> None:
-    deep = "x = 1\nif x:\n    pass\n" + "elif x:\n    pass\n" * 8_000
-    write(tmp_path, {"a.py": "def f(): ...\n", "b.py": deep, "c.py": "from a import f\nf()\n"})
-    names = ["a.py", "b.py", "c.py"]
-    once = [json.loads(line) for line in PythonBackend(tools).produce(tmp_path, names, quiet, trusted=False)]
-    assert [line["scope"] for line in once] == ["project", "unresolved", "project"]
-    assert [len(line["occurrences"]) > 0 for line in once] == [True, False, True]
-    with closing(PythonBackend(tools).engine(tmp_path, trusted=False)) as engine:
-        engine.sync(names, names)
-        assert [json.loads(line) for line in engine.lines(names)] == once
-        assert set(engine.surfaces(names)) == set(names)
 
 
 def test_a_link_that_leads_nowhere_has_no_facts(tools: Toolbox, tmp_path: Path) -> None:

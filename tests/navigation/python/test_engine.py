@@ -114,3 +114,15 @@ def test_classes_that_explode_end_the_engine(
     with pytest.raises(ProviderError, match="of CPU time, and was ended"):
         list(engine.lines(PATHS))
     assert not engine.alive
+
+
+def test_a_file_deeper_than_the_stack_costs_the_others_nothing(
+    backend: PythonBackend, engine: PythonEngine, tmp_path: Path
+) -> None:
+    (tmp_path / "deep.py").write_text("x = 1\nif x:\n    pass\n" + "elif x:\n    pass\n" * 8_000)
+    paths = ["deep.py", *PATHS]
+    lines = built(backend, tmp_path, paths)
+    assert [json.loads(line)["scope"] for line in lines] == ["unresolved", *["project"] * 4]
+    engine.sync(paths, ["deep.py"])
+    assert list(engine.lines(paths)) == lines
+    assert set(engine.surfaces(paths)) == set(paths)
