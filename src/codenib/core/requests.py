@@ -97,6 +97,7 @@ class ExploreRequest(CheckedRequest):
     max_tokens: int = 4000
     paths: Sequence[str] = ()
     snapshot: SnapshotRequest = CURRENT
+    route: str = "auto"  # of the search for it, as `SearchRequest` has it
 
 
 @dataclass(frozen=True, slots=True)

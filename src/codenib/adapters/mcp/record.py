@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from codenib.adapters.logs import RECORD_KEY
+from codenib.fleet.scheduler.fair import Urgency
 from codenib.fleet.tenants.grant import EVERYTHING, Grant
 
 #: Who asks where nobody needs a token.
@@ -28,7 +29,8 @@ class CallRecord:
     outcome: str = ""
     plan: str = ""
     tokens: int = 0
-    waited_s: float = 0.0
+    waited_s: float = 0.0  # for its turn
+    urgency: Urgency = "interactive"
     began: float = field(default_factory=time.monotonic)
     status: int = 0
 

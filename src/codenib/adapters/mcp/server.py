@@ -45,7 +45,7 @@ from codenib.adapters.mcp.tools.replies import (
     render,
 )
 from codenib.adapters.mcp.tools.tool import Call, Lane, McpTool
-from codenib.adapters.mcp.turns import Turns
+from codenib.adapters.mcp.turns import Requester, Turns
 from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.errors import UNDECODABLE, CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
@@ -83,18 +83,25 @@ def build_server(
     return handlers.server()
 
 
-#: A request's body and its client in; for how many seconds it had better stay away out.
-Busy = Callable[[bytes, str], float]
+#: A request's body and who asks in; for how many seconds it had better stay away out.
+Busy = Callable[[bytes, Requester], float]
+Lanes = dict[Lane, Turns]
+
+
+def open_lanes() -> Lanes:
+    """The lanes of a server; all of its repositories share them, or tenants would not share it fairly."""
+    return {lane: Turns(most, waiting) for lane, (most, waiting) in _LANES.items()}
 
 
 def build_http_server(
-    context: ServerContext, *, all_tools: bool, structured: bool
+    context: ServerContext, *, all_tools: bool, structured: bool, lanes: Lanes | None = None
 ) -> tuple[Server[Any], Busy]:
     """The server of one repository, and what says of a request that it would wait too long.
 
     It holds no state of its clients, so it serves many.
     """
     handlers = _Handlers(context, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, _WAIT_S)
+    handlers.lanes = lanes or handlers.lanes
     return handlers.server(), handlers.busy_s
 
 
@@ -123,7 +130,7 @@ class _Handlers:
         self._tools = {tool.name: tool for tool in tools}
         self._structured = structured
         self._wait_s = wait_s
-        self._turns = {lane: Turns(most, waiting) for lane, (most, waiting) in _LANES.items()}
+        self.lanes = open_lanes()
         self._listed = types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -151,7 +158,7 @@ class _Handlers:
             on_get_prompt=self.get_prompt,
         )
 
-    def busy_s(self, body: bytes, client: str) -> float:
+    def busy_s(self, body: bytes, asker: Requester) -> float:
         """See `Busy`. What is no tool call, or a wrong one, is answered at once."""
         if b'"tools/call"' not in body:
             return 0.0
@@ -161,7 +168,7 @@ class _Handlers:
             lane = tool.lane(parse(tool.name, tool.parameters, called.arguments))
         except (*UNDECODABLE, KeyError, CodenibError):
             return 0.0
-        return self._turns[lane].busy_s(client)
+        return self.lanes[lane].busy_s(asker)
 
     # -- tools
 
@@ -204,19 +211,32 @@ class _Handlers:
         self, request: Request, tool: McpTool, arguments: dict[str, Any], structured: bool
     ) -> Rendered:
         """Run a tool in a thread, and tell the client of long work meanwhile."""
-        meter, views = ProgressMeter(), _record(request).grant.view_kinds
+        meter, record, asker = ProgressMeter(), _record(request), _asker(request)
+        views, turns = record.grant.view_kinds, self.lanes[tool.lane(arguments)]
         if tool.waits:
             await self._until_ready(request, meter)
         if tool.needs is not None:
             self._context.require(tool.needs, views)
-        run = partial(
-            _run, self._context, tool, arguments, structured=structured, sent=self._sent, views=views
-        )
+        cheaper, queued = tool.ranks and turns.plan_for(asker) == "cheaper", time.monotonic()
+        record.plan = "cheaper" if cheaper else ""
+
+        def run() -> Rendered:
+            record.waited_s = time.monotonic() - queued
+            return _run(
+                self._context,
+                tool,
+                arguments,
+                views=views,
+                sent=self._sent,
+                cheaper=cheaper,
+                structured=structured,
+            )
+
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:
                 group.start_soon(self._tell, request, meter)
                 try:
-                    rendered = await self._turns[tool.lane(arguments)].run(_client(request), run)
+                    rendered = await turns.run(asker, run)
                 except CodenibError as error:  # inside the group, which would wrap it
                     rendered = render(failure(error), _ERROR_TOKENS, structured=structured)
                 group.cancel_scope.cancel()
@@ -347,9 +367,11 @@ def _written(arguments: dict[str, Any] | None) -> str:
     return msgspec.json.encode(arguments or {}).decode("utf-8", "replace")
 
 
-def _client(request: Request) -> str:
+def _asker(request: Request) -> Requester:
     """Who asks, as the transport knows it; over standard input there is one client."""
-    return str(getattr(request.request, "scope", {}).get(CLIENT_KEY, ""))
+    record = _record(request)
+    client = str(getattr(request.request, "scope", {}).get(CLIENT_KEY, ""))
+    return Requester(client, record.grant.tenant, record.urgency)
 
 
 def _run(
@@ -357,9 +379,10 @@ def _run(
     tool: McpTool,
     arguments: dict[str, Any],
     *,
-    structured: bool,
-    sent: SentLines | None,
     views: frozenset[ViewKind] | None,
+    sent: SentLines | None,
+    cheaper: bool,
+    structured: bool,
 ) -> Rendered:
     """One tool call as it is sent, made in a thread: counting the tokens of a long reply takes long, too.
 
@@ -368,7 +391,9 @@ def _run(
     try:
         started = time.perf_counter()
         with context.workspace(first=tool.navigates, views=views) as workspace:
-            reply = tool.run(Call(context, workspace, arguments, sent, structured))
+            reply = tool.run(
+                Call(context, workspace, arguments, sent, cheaper=cheaper, structured=structured)
+            )
             reply = replace(reply, facts={**reply.facts, "seconds": rounded(time.perf_counter() - started)})
             check_cancelled()  # what nobody gets was not sent
             return render(reply, int(arguments["max_tokens"]), structured=structured)

@@ -24,7 +24,7 @@ from codenib.adapters.envelopes.envelope import ErrorFacts, ErrorReply
 from codenib.adapters.logs import CLIENT_KEY
 from codenib.adapters.mcp.record import record_of
 from codenib.adapters.mcp.server_context import ServerContext, names_of
-from codenib.adapters.mcp.turns import Turns
+from codenib.adapters.mcp.turns import Requester, Turns
 from codenib.adapters.ui.access import Allows, PageAccess
 from codenib.adapters.ui.assets import load_assets
 from codenib.adapters.ui.feed import Feed
@@ -206,9 +206,9 @@ class Pages:
             await _until_ready(context)
         ASKED.set(time.monotonic())
         call = partial(_answer, context, question, given)
-        client = str(request.scope.get(CLIENT_KEY, ""))
+        asker = Requester(str(request.scope.get(CLIENT_KEY, "")), record_of(request.scope).grant.tenant)
         turns = self._scans if question.scans else self._calls
-        return await self._until_gone(request, partial(turns.run, client, call))
+        return await self._until_gone(request, partial(turns.run, asker, call))
 
     def _write_down(self, request: Request, context: ServerContext, question: str) -> None:
         """Say for the audit log who asks what; the cookie's token is who."""

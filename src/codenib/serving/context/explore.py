@@ -56,7 +56,13 @@ class Explorer:
         What `ledger` remembers as sent is only named; what this pack sends is added to it.
         """
         width = min(max(request.max_tokens // _TOKENS_A_UNIT, _FEWEST), _MOST)
-        search = SearchRequest(request.query, k=width, paths=request.paths, snapshot=request.snapshot)
+        search = SearchRequest(
+            request.query,
+            k=width,
+            route=request.route,
+            paths=request.paths,
+            snapshot=request.snapshot,
+        )
         answer = self._searcher.search(search)
         started = time.perf_counter()
         if request.max_tokens < 1:

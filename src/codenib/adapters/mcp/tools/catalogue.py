@@ -62,6 +62,7 @@ DEFAULT_TOOLS = (
             budget(4000),
         ),
         explore,
+        ranks=True,
     ),
     McpTool(
         "search",
@@ -69,6 +70,7 @@ DEFAULT_TOOLS = (
         " code. like=path:line finds code that resembles a place.",
         (Parameter("query", "string"), Parameter("like", "string"), K, PATHS, budget(1500)),
         search,
+        ranks=True,
     ),
     McpTool(
         "grep",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from codenib.adapters.mcp.tools.hints import note_for_tools
@@ -22,24 +23,27 @@ from codenib.serving.context.ledger import Ledger
 
 _HEAD_TOKENS = 75  # what the head of a pack may take
 _LINKS = 3
+_CHEAPER = "by words alone: the server is busy"  # what an answer says that got less than it asked for
 
 
 def explore(call: Call) -> ToolReply:
     """A context pack."""
     max_tokens = call.text_tokens(_HEAD_TOKENS)
     ledger = call.sent.begin() if call.sent is not None and not call["again"] else Ledger()
-    request = ExploreRequest(call["query"], max_tokens, call["paths"] or ())
+    route = "lexical" if call.cheaper else "auto"
+    request = ExploreRequest(call["query"], max_tokens, call["paths"] or (), route=route)
     pack = call.workspace.explorer.explore(request, ledger)
+    note = "; ".join(filter(None, (_CHEAPER * call.cheaper, note_for_tools(pack.note))))
     before = any(block.sent_before for block in pack.blocks)
     head = head_line(
         str(pack.plan.route),
         describe_snapshot(pack.snapshot),
-        note_for_tools(pack.note),
+        note,
         "lines already sent are left out: again=true sends them" if before else "",
     )
     facts = {
         **snapshot_facts(pack.snapshot, pack.refreshed),
-        "note": note_for_tools(pack.note),
+        "note": note,
         "provider": str(pack.plan.route),
         "plan": pack.plan,
         "total": pack.total,
@@ -120,10 +124,17 @@ def map(call: Call) -> ToolReply:
 
 def ranked_reply(call: Call, route: str, like: str = "") -> ToolReply:
     """Ranked units, a line each: place, name, declaration."""
+    cheaper = call.cheaper and route == "auto" and not like
     request = SearchRequest(
-        call["query"] or "", k=call["k"], route=route, paths=call["paths"] or (), like=like
+        call["query"] or "",
+        k=call["k"],
+        route="lexical" if cheaper else route,
+        paths=call["paths"] or (),
+        like=like,
     )
     answer = call.workspace.searcher.search(request)
+    if cheaper:
+        answer = replace(answer, note="; ".join(filter(None, (_CHEAPER, answer.note))))
     texts = call.workspace.texts(answer.items, at_snapshot=answer.snapshot.id)
     entries = []
     for item, text in zip(answer.items, texts, strict=True):

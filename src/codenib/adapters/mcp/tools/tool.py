@@ -25,6 +25,7 @@ class Call:
     workspace: Workspace
     arguments: dict[str, Any]
     sent: SentLines | None = None  # what this client has; None where clients are not told apart
+    cheaper: bool = False  # whether the server is too busy for the plan that it would make
     structured: bool = False  # whether the facts take a share of the tokens
 
     def __getitem__(self, name: str) -> Any:
@@ -42,7 +43,7 @@ class McpTool:
 
     `waits` says that it needs the first index; `navigates` that it may ask a language server; `needs` names
     the view without which it is an error. `scans` says whether a call with these arguments searches by a
-    pattern of the client, which may take all of its time limit.
+    pattern of the client, which may take all of its time limit. One that `ranks` has a cheaper plan, too.
     """
 
     name: str
@@ -53,6 +54,7 @@ class McpTool:
     navigates: bool = False
     needs: ViewKind | None = None
     scans: Callable[[Mapping[str, Any]], bool] = lambda arguments: False
+    ranks: bool = False
 
     def lane(self, arguments: Mapping[str, Any]) -> Lane:
         """With which other calls a call takes turns."""

@@ -26,6 +26,7 @@ from codenib.adapters.mcp.server_context import paths_of
 from codenib.adapters.mcp.transport.accounts import Accounts
 from codenib.adapters.mcp.transport.listener import Names
 from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
+from codenib.adapters.mcp.turns import Requester
 from codenib.core.errors import UNDECODABLE, CodenibError
 from codenib.fleet.tenants.quota import Bucket, spend
 
@@ -33,6 +34,8 @@ from codenib.fleet.tenants.quota import Bucket, spend
 _METHODS = ("POST",)
 #: Where the addresses of pages begin.
 PAGES = "/ui"
+#: A header that says `background` for what nobody waits for: it comes behind what somebody does.
+PRIORITY = "x-codenib-priority"
 _KEPT_BUCKETS = 10_000
 _KEPT_ADDRESSES = 1000
 _BURST_S = 5.0  # of a token's own rate that may come at once
@@ -62,7 +65,7 @@ class Site:
     app: ASGIApp
     name: str = ""
     early: Callable[[bytes], bytes | None] = lambda body: None
-    busy_s: Callable[[bytes, str], float] = lambda body, client: 0.0
+    busy_s: Callable[[bytes, Requester], float] = lambda body, asker: 0.0
 
 
 class Refusal(Exception):
@@ -126,7 +129,8 @@ class Guard:
                 body = await self._body(scope, receive)
                 record.method = _method(body)
                 answer = site.early(body) if _takes_json(scope) else None
-                if busy_s := site.busy_s(body, scope[CLIENT_KEY]):
+                asker = Requester(scope[CLIENT_KEY], record.grant.tenant, record.urgency)
+                if busy_s := site.busy_s(body, asker):
                     wait = str(ceil(busy_s))
                     raise Refusal(
                         503, f"too many calls of this kind wait; wait {wait} s", **{"retry-after": wait}
@@ -174,6 +178,8 @@ class Guard:
             # The same answer, found the same way, for what is not there and for what is another's.
             raise Refusal(404, f"no repository at {scope['path'][:100]!r} for this token")
         record.repository = str(site.root)
+        if headers.get(PRIORITY, "").lower() == "background":
+            record.urgency = "background"
         return site
 
     def _sites_of(self, repositories: tuple[str, ...], allows: Callable[[Path], bool]) -> Mapping[str, Site]:

@@ -12,7 +12,7 @@ from typing import Protocol
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
-from codenib.adapters.mcp.server import build_http_server
+from codenib.adapters.mcp.server import build_http_server, open_lanes
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.accounts import Accounts
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
@@ -106,9 +106,10 @@ class HttpServer:
         async with AsyncExitStack() as stack:
             early = partial(early_tools, all_tools=settings.all_tools)
             sites: list[Site] = []
+            lanes = open_lanes()
             for context in self._contexts:
                 server, busy = build_http_server(
-                    context, all_tools=settings.all_tools, structured=settings.structured
+                    context, all_tools=settings.all_tools, structured=settings.structured, lanes=lanes
                 )
                 # Stateless: no session outlives its request, so there is none to steal or to fill memory.
                 manager = StreamableHTTPSessionManager(server, stateless=True)
