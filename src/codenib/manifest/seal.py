@@ -88,6 +88,25 @@ class Seals:
         """Remember that the parts of a folder, which now has its name, were checked when it was sealed."""
         self._write_stamps(artifact.name, self._sealed.pop(folder, {}))
 
+    def accept(self, folder: Path, *, read: bool = True) -> str:
+        """Take a folder with the seal that it came with; what is wrong with it, or nothing.
+
+        Without `read`, sizes alone are compared: for parts whose stronger checksum was compared just now.
+        """
+        stamps: dict[str, _Stamp] = {}
+        try:
+            parts = _parts_of(folder)
+            if {path.name for path in folder.iterdir()} != {*parts, SEAL}:
+                return f"its parts are not those of its {SEAL}"
+            for name, part in parts.items():
+                stamps[name] = stamp = _Stamp.of(folder / name)
+                if stamp.size != part.size or (read and _checksum(folder / name) != part.crc):
+                    return f"{name} has another size or checksum"
+        except (OSError, ValueError) as error:
+            return f"{SEAL}: {error}"
+        self._sealed[folder] = stamps
+        return ""
+
     def remove(self, artifacts: Collection[Path]) -> None:
         """Remove artifacts; those that share parts with them need not be read again."""
         shared: dict[int, int] = {}

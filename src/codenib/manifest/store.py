@@ -15,6 +15,7 @@ import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, suppress
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -59,11 +60,27 @@ class _Place(msgspec.Struct):
     location: str
 
 
-class Store:
-    """Paths and publication for one repository, by its key."""
+class ArtifactSource(Protocol):
+    """Where a store of published snapshots has its artifacts and file lists from."""
 
-    def __init__(self, key: str, *, root: Path | None = None) -> None:
+    def bring(self, name: str) -> None:
+        """Make sure that the folder of an artifact, which is about to be opened, is in the store."""
+        ...
+
+    def tree(self, tree: str) -> dict[str, str]:
+        """Path to digest of a published tree."""
+        ...
+
+
+class Store:
+    """Paths and publication for one repository, by its key.
+
+    `source` has what is not here yet, where artifacts come from elsewhere.
+    """
+
+    def __init__(self, key: str, *, root: Path | None = None, source: ArtifactSource | None = None) -> None:
         self.root = root or home()
+        self._source = source
         self.folder = self.root / "repos" / key
         self.seals = Seals(self.folder / "checked")
         self._damaged: dict[str, None] = {}
@@ -156,6 +173,8 @@ class Store:
 
     def whole_artifact(self, name: str) -> Path:
         """The folder of an artifact; an error when that is damaged."""
+        if self._source is not None:
+            self._source.bring(name)
         if what := self.damage(name):
             raise StateError(f"artifact {name} is damaged: {what}", hint="codenib update")
         return self.artifact(name)
@@ -267,6 +286,8 @@ class Store:
 
     def tree(self, tree: str) -> dict[str, str]:
         """Path to digest of a published tree."""
+        if self._source is not None:
+            return self._source.tree(tree)
         try:
             return msgspec.json.decode(self._tree_bytes(tree), type=dict[str, str])
         except (OSError, *UNDECODABLE) as error:

@@ -29,7 +29,7 @@ from codenib.serving.snapshots.pool import SnapshotPool, Snapshots
 from codenib.serving.snapshots.published import PublishedPool
 from codenib.serving.snapshots.reader import SourceReader
 from codenib.serving.snapshots.status import StatusReport, make_status
-from codenib.snapshot.repository import locate
+from codenib.snapshot.repository import Repository, locate
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.core.context import ContextPack, RepoMap
@@ -50,27 +50,33 @@ class Workspace:
 
     Without `at`, answers are for the worktree as it is now (a bare repository: its HEAD): views are built on
     first use and maintained when files changed, which the answer reports as `refreshed`. A workspace of a
-    published `manifest` answers for that one alone, and builds nothing.
+    published `manifest` answers for that one alone, and builds nothing; with the `store` that has it, and a
+    `Repository` that names it, no checkout is needed.
     """
 
     def __init__(
         self,
-        path: str | Path = ".",
+        path: str | Path | Repository = ".",
         *,
         progress: Progress = silent,
         open_embedder: OpenEmbedder = open_named,
         find_backends: FindBackends = backends_of,
         manifest: RepoManifest | None = None,
+        store: Store | None = None,
     ) -> None:
-        check_path(path)
-        repository = locate(Path(path))
+        if isinstance(path, Repository):
+            repository = path
+        else:
+            check_path(path)
+            repository = locate(Path(path))
         self.name, self.root = repository.name, repository.root
         self.is_bare = repository.kind == "bare"  # without a worktree, answers are for HEAD
         self._compiler = IndexCompiler(
-            repository, Store(repository.key), progress, open_embedder=open_embedder,
+            repository, store or Store(repository.key), progress, open_embedder=open_embedder,
             find_backends=find_backends,
         )  # fmt: skip
         self._options = open_embedder, find_backends
+        self._published = manifest, store
         pool = SnapshotPool(self._compiler)
         self._maintenance = Maintenance(self._compiler, pool) if manifest is None else None
         self.snapshots: Snapshots = pool if manifest is None else PublishedPool(self._compiler, manifest)
@@ -126,7 +132,11 @@ class Workspace:
     def twin(self) -> Workspace:
         """Another one of the same repository, for another thread."""
         open_embedder, find_backends = self._options
-        return Workspace(self.root, open_embedder=open_embedder, find_backends=find_backends)
+        manifest, store = self._published
+        place = self._compiler.repository if store is not None else self.root
+        return Workspace(
+            place, open_embedder=open_embedder, find_backends=find_backends, manifest=manifest, store=store
+        )
 
     def open_views(self, views: Sequence[ViewKind]) -> None:
         """Open published views now; a `StateError` names the first that is missing, stale or failed."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from threading import Lock, RLock
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -201,10 +201,21 @@ class PinnedSnapshot:
                         by_digest[digest] = _RECENT.put((owner, digest), text)
         texts = []
         for path in paths:
-            if (found := by_digest[digests[path]]) is None:
+            if (found := by_digest[digests[path]]) is None and (
+                stored := self._stored_text(path)
+            ) is not None:
+                found = _RECENT.put((owner, digests[path]), stored)
+            if found is None:
                 raise StateError(f"the content of {path} is gone from the repository", hint="codenib update")
             texts.append(found)
         return texts
+
+    def _stored_text(self, path: str) -> str | None:
+        """A file's text from the trigram view, where neither git nor the blob store has it; None without."""
+        if not self.has_fresh(ViewKind.TRIGRAM):
+            return None
+        data = self.derived(_stored_files).get(path)
+        return None if data is None else mask_secrets(data().decode("utf-8", "replace"))
 
     def units(self, path: str) -> tuple[BlobUnits, str]:
         """The units of a file, with its text."""
@@ -236,6 +247,12 @@ class PinnedSnapshot:
         if record.status is not Status.FRESH:
             raise StateError(f"the {kind} view failed: {record.error}", hint=f"codenib index --views {kind}")
         return self._store.artifact(record.artifact)
+
+
+def _stored_files(pinned: PinnedSnapshot) -> dict[str, Callable[[], bytes]]:
+    """Each file of the trigram view, which stores text, with what reads it."""
+    live = pinned.trigram.live()
+    return {file.path: partial(segment.texts.data, index) for file, segment, index in live}
 
 
 class _Recent:
