@@ -67,7 +67,11 @@ def tier(meaning: Meaning) -> tuple[float, int]:
 
 def main_meaning(meanings: Sequence[Meaning]) -> Meaning | None:
     """The one that people mean: alone, or before all others by its tier; None when that is unclear."""
-    others = [each for each in meanings[1:] if not _is_constructor(each, meanings[0])]
+    others = [
+        each
+        for each in meanings[1:]
+        if not (_is_constructor(each, meanings[0]) or _is_prototype(each, meanings[0]))
+    ]
     if meanings and (not others or tier(meanings[0]) < tier(others[0])):
         return meanings[0]
     return None
@@ -78,6 +82,12 @@ def _is_constructor(meaning: Meaning, type_: Meaning) -> bool:
     name = type_.symbol.rpartition(".")[2]
     inside = meaning.place.path == type_.place.path and meaning.kind == "method"
     return inside and meaning.symbol == f"{type_.symbol}.{name}"
+
+
+def _is_prototype(meaning: Meaning, function: Meaning) -> bool:
+    """Whether one declares what the other defines in the same file."""
+    same = meaning.place.path == function.place.path and meaning.symbol == function.symbol
+    return same and meaning.kind == "prototype" != function.kind
 
 
 def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:

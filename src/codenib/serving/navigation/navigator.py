@@ -43,10 +43,13 @@ from codenib.serving.navigation.static import (
     BUILD,
     ask_static,
     backend_of,
+    is_home,
+    is_known,
     navigated,
     no_facts_note,
     references_of_all,
     unreadable_note,
+    why_by_name,
 )
 from codenib.serving.snapshots.pool import Snapshots
 from codenib.serving.snapshots.reader import SourceReader, link_source, with_cells
@@ -118,7 +121,7 @@ class Navigator:
             return False
         meanings = self.places.meanings(pinned, request.where, request.snapshot)
         if meanings is not None:
-            return any(resolved_group(pinned, each.place.path) is not None for each in meanings)
+            return any(is_known(pinned, each) for each in meanings)
         return resolved_group(pinned, self.places.path_of(request.where)) is not None
 
     def _neighbours_by_name(self, pinned: PinnedSnapshot, request: NeighboursRequest) -> GraphAnswer:
@@ -134,7 +137,7 @@ class Navigator:
             if meanings is None:
                 meanings = self._named_at(lexical, request)
             answer = asking.of_symbol(meanings)
-        why = f"by name: {no_facts_note(pinned, answer.symbols[0].path)}"
+        why = f"by name: {why_by_name(pinned, answer.symbols[0].path)}"
         return replace(answer, note="; ".join(filter(None, (why, answer.note))))
 
     def _named_at(self, lexical: PinnedSnapshot, request: NeighboursRequest) -> list[Meaning]:
@@ -226,9 +229,8 @@ class Navigator:
         from codenib.serving.navigation.compare import compare
 
         pinned, _ = self._snapshots.pin(ViewKind.GRAPH, CURRENT)
-        accepts = path_filter(paths)
+        accepts, progress = path_filter(paths), self._compiler.progress
         chosen = [path for path in pinned.graph.paths if accepts(path)] if accepts else []
-        progress = self._compiler.progress
         return compare(pinned, self.servers, n=n, seed=seed, paths=chosen, progress=progress)
 
     @property
@@ -322,36 +324,34 @@ class Navigator:
         from codenib.views.graph.navigate import SortedLocations
 
         first = meanings[0].place
-        position = Position(first.path, first.line, first.column)
-        resolved = all(resolved_group(pinned, each.place.path) is not None for each in meanings)
-        if resolved and len(meanings) == 1:
+        positions = [Position(each.place.path, each.place.line, each.place.column) for each in meanings]
+        position = positions[0]
+        resolved = all(resolved_group(pinned, each.place.path) for each in meanings)
+        if resolved and len(meanings) == 1 and not (question == "definition" and is_home(pinned, position)):
             answer = self._at_position(question, pinned, request)
             alone = [place for place in answer.locations if place != first] == []
             return replace(answer, meanings=tuple(meanings)) if alone else answer
         if request.provider == "static" and not resolved:
             raise StateError(no_facts_note(pinned, first.path), hint="codenib tools")
         if question == "definition":
-            places = SortedLocations(
-                tuple(each.place for each in meanings[: request.limit]),
-                len(meanings),
-                0,
-                "occurrence" if resolved else "name",
-                last_name(meanings[0].symbol),
-            )
             chosen = tuple(meanings[: request.limit])
+            shown, asked = tuple(each.place for each in chosen), last_name(meanings[0].symbol)
+            places = SortedLocations(shown, len(meanings), 0, "occurrence" if resolved else "name", asked)
             if resolved:
                 answer = navigated(pinned, position, places, "static", backend_of(pinned, first.path))
-                return replace(answer, meanings=chosen)
+                return self._claimed(question, pinned, replace(answer, meanings=chosen), request)
             answer = navigated(pinned, position, places, "syntactic", "names")
             return replace(answer, meanings=chosen, note=no_facts_note(pinned, first.path))
         note = f"{len(meanings)} declarations have this name"
-        if not resolved:
-            positions = [Position(each.place.path, each.place.line, each.place.column) for each in meanings]
+        if not any(is_known(pinned, each) for each in meanings):
             lagging = self._lagging_answer(question, pinned, positions, request)
             if lagging is not None:
                 return replace(lagging, note=f"{note}; {lagging.note}")
             answer = self._by_name(question, pinned, position, request)
-            return replace(answer, note=f"{note}; {no_facts_note(pinned, first.path)}")
+            why = (
+                no_facts_note(pinned, first.path) if not resolved else "the engine does not read these lines"
+            )
+            return replace(answer, note=f"{note}; {why}")
         answer = replace(references_of_all(pinned, meanings, request), note=note)
         return self._claimed(question, pinned, answer, request)
 

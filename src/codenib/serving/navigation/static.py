@@ -10,6 +10,8 @@ from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.core.symbols import NavigationAnswer, Provider
 from codenib.core.views import ViewKind
+from codenib.serving.navigation.by_name import unknown_name_at
+from codenib.serving.navigation.resolve import resolved_group
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -64,6 +66,21 @@ def ask_static(
     return references(view, position, request.limit, declarations=request.declarations), backend
 
 
+def is_home(pinned: PinnedSnapshot, position: Position) -> bool:
+    """Whether what a position declares stands for its symbol; asked there, clangd leads to the prototype."""
+    from codenib.views.graph.navigate import declared_at, home_of
+
+    return any(home_of(pinned.graph, node) == node for node in declared_at(pinned.graph, position))
+
+
+def is_known(pinned: PinnedSnapshot, meaning: Meaning) -> bool:
+    """Whether an engine resolved a declaration: not one in lines that the compiler leaves out."""
+    place = meaning.place
+    if resolved_group(pinned, place.path) is None:
+        return False
+    return not unknown_name_at(pinned, Position(place.path, place.line, place.column))
+
+
 def backend_of(pinned: PinnedSnapshot, path: str) -> str:
     view = pinned.graph
     group = view.group(view.file_number(path) or 0)
@@ -77,6 +94,13 @@ def unreadable_note(pinned: PinnedSnapshot, paths: Sequence[str]) -> str:
     from codenib.views.graph.maintenance.stale_syntax import describe
 
     return describe(sorted(pinned.graph.about.stale.keys() & set(paths)))
+
+
+def why_by_name(pinned: PinnedSnapshot, path: str) -> str:
+    """Why a declaration of a file is answered about by its name."""
+    if resolved_group(pinned, path) is not None:
+        return "the engine does not read these lines"
+    return no_facts_note(pinned, path)
 
 
 def no_facts_note(pinned: PinnedSnapshot, path: str) -> str:
