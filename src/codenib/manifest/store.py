@@ -258,6 +258,17 @@ class Store:
         head = self._head(worktree)
         return head.snapshot if head else None
 
+    def stamp_of(self, worktree: str, snapshot: str) -> tuple[int, ...] | None:
+        """Equal as long as nobody moved this head or wrote this manifest; None: one is not there."""
+        try:
+            files = [
+                (self.folder / "heads" / f"{worktree}.json").stat(),
+                self._manifest_path(snapshot).stat(),
+            ]
+        except OSError:
+            return None
+        return tuple(number for each in files for number in (each.st_ino, each.st_size, each.st_mtime_ns))
+
     def views_before(self, worktree: str) -> tuple[ViewKind, ...]:
         """The views that a worktree had whose manifest is damaged, or was made by an earlier version."""
         try:

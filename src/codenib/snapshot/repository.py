@@ -85,6 +85,15 @@ def locate(path: Path) -> Repository:
     return _git("bare", own, own, common, object_format)
 
 
+def git_folder_key(place: Path) -> str | None:
+    """The key of the bare repository at a real path, as `locate` gives it; None for anything else.
+
+    For who has many of them, which nobody but the user made: git is not asked, and nothing is refused.
+    """
+    is_bare = _is_git_folder(place) and not (place / "commondir").exists() and place.name != ".git"
+    return _key(place) if is_bare else None
+
+
 def _with_git(place: Path) -> Iterator[Path]:
     """The nearest folder that has a `.git`, such as a file that names a bare repository below it."""
     return islice((folder for folder in (place, *place.parents) if (folder / ".git").exists()), 1)

@@ -78,6 +78,7 @@ LINES = [
     "fleet list",
     "fleet sync",
     "fleet status",
+    "fleet search add prices",
     "fleet remove shop",
     "read nothing.py",
 ]

@@ -23,6 +23,7 @@ from codenib.adapters.envelopes.answers import (
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
 from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply, FleetSyncReply
+from codenib.adapters.envelopes.fleet_answers import FleetSearchReply
 from codenib.adapters.envelopes.journals import ForgottenItem, JournalFile, JournalItem, JournalReply
 from codenib.adapters.envelopes.navigation import (
     ComparisonReply,
@@ -108,6 +109,7 @@ REPLIES: dict[str, Any] = {
     "fleet status": FleetStatusReply,
     "doctor": Envelope[Check],
     "config": Envelope[ConfiguredKey],
+    "fleet search": FleetSearchReply,
     "error": ErrorReply,
 }
 

@@ -50,6 +50,11 @@ class Catalogue:
         folder = folder or home() / "fleet"
         return cls(folder, _read(folder / "catalogue.json"))
 
+    @staticmethod
+    def file() -> Path:
+        """Where the catalogue of this home is written."""
+        return home() / "fleet" / "catalogue.json"
+
     @property
     def entries(self) -> tuple[RepositoryEntry, ...]:
         """Every repository, by name."""

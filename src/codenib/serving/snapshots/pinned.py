@@ -129,6 +129,11 @@ class PinnedSnapshot:
             ) from error
 
     @property
+    def opened_views(self) -> tuple[ViewKind, ...]:
+        """The views that are open."""
+        return tuple(self._opened)
+
+    @property
     def lexical(self) -> LexicalView:
         return self.open(LEXICAL)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -35,6 +35,20 @@ class Term:
     text: str
     weight: float
     word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """How often terms stand in a collection that a view is a part of.
+
+    Scores by one collection's numbers are comparable between its views: a word that is rare in one repository
+    and common in the others does not make that repository's best unit look important.
+    """
+
+    units: int
+    files: int
+    unit_frequency: Mapping[str, int]  # by the text of a term; at least that of the view
+    file_frequency: Mapping[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +119,14 @@ class LexicalView:
         changes = self.file_of[1:] != self.file_of[:-1]
         self.runs = np.flatnonzero(np.r_[True, changes]) if len(self.file_of) else np.zeros(0, np.int64)
 
-    def score(self, terms: Sequence[Term], *, max_rows: int = MAX_ROWS) -> Scores:
-        """BM25 of every unit, with symbol and path as weighted fields, and of every file as one document."""
-        hits = [hit for hit in map(self._find, terms) if hit.count]
+    def score(
+        self, terms: Sequence[Term], *, max_rows: int = MAX_ROWS, collection: Collection | None = None
+    ) -> Scores:
+        """BM25 of every unit, with symbol and path as weighted fields, and of every file as one document.
+
+        How rare a term is, is counted in this view, or in the `collection`.
+        """
+        hits = [hit for hit in (self._find(term, collection) for term in terms) if hit.count]
         hits.sort(key=lambda hit: (-hit.term.weight * hit.idf, hit.term.text))
         used: list[_Hit] = []
         rows = 0
@@ -123,7 +142,7 @@ class LexicalView:
             counts = [hit.count for hit in used]
             factor = np.repeat([hit.term.weight * hit.idf for hit in used], counts)
             units = self._score_units(docs, postings, factor)
-            files = self._score_files(docs, postings, used, counts)
+            files = self._score_files(docs, postings, used, collection)
         return Scores(units, files, tuple(hit.term for hit in used), len(hits) - len(used))
 
     def matched(self, unit: int, terms: Sequence[Term]) -> list[str]:
@@ -225,7 +244,7 @@ class LexicalView:
         """The path of each file number, dead ones too."""
         return [file.path for data in self.segments for file in data.segment.files]
 
-    def _find(self, term: Term) -> _Hit:
+    def _find(self, term: Term, collection: Collection | None = None) -> _Hit:
         """The live postings of a term, a part for each segment that has some."""
         parts = []
         wanted = term_hash(term.text)
@@ -236,7 +255,11 @@ class LexicalView:
             if len(rows):
                 parts.append((int(first), rows))
         count = sum(len(rows) for _, rows in parts)
-        idf = float(np.log1p((self.unit_count - count + 0.5) / (count + 0.5)))
+        units, frequency = self.unit_count, count
+        if collection is not None:
+            units = collection.units
+            frequency = min(max(count, collection.unit_frequency.get(term.text, 0)), units)
+        idf = float(np.log1p((units - frequency + 0.5) / (frequency + 0.5)))
         return _Hit(term, idf, count, parts)
 
     def _score_units(self, docs: Array, rows: Array, factor: Array) -> NDArray[np.float64]:
@@ -246,18 +269,22 @@ class LexicalView:
         return _sums(docs, factor * tf * (K1 + 1.0) / (tf + K1), len(self.file_of))
 
     def _score_files(
-        self, docs: Array, rows: Array, hits: Sequence[_Hit], counts: Sequence[int]
+        self, docs: Array, rows: Array, hits: Sequence[_Hit], collection: Collection | None
     ) -> NDArray[np.float64]:
         files = self.file_of[docs]
-        term = np.repeat(np.arange(len(hits)), counts)
+        term = np.repeat(np.arange(len(hits)), [hit.count for hit in hits])
         first = np.ones(len(docs), bool)
         first[1:] = (files[1:] != files[:-1]) | (term[1:] != term[:-1])
         starts = np.flatnonzero(first)
         body = np.add.reduceat(rows["body"].astype(np.float64), starts)
         path = rows["path"][starts].astype(np.float64)  # the same for all units of a file
         files, term = files[starts], term[starts]
-        frequency = np.bincount(term, minlength=len(hits))
-        idf = np.log1p((self.file_count - frequency + 0.5) / (frequency + 0.5))
+        frequency, count = np.bincount(term, minlength=len(hits)), self.file_count
+        if collection is not None:
+            count = collection.files
+            wider = [collection.file_frequency.get(hit.term.text, 0) for hit in hits]
+            frequency = np.minimum(np.maximum(frequency, wider), count)
+        idf = np.log1p((count - frequency + 0.5) / (frequency + 0.5))
         factor = np.array([hit.term.weight for hit in hits]) * idf
         tf = body / self._file_norm[files] + PATH_WEIGHT * path
         return _sums(files, factor[term] * tf * (K1 + 1.0) / (tf + K1), len(self._file_lengths))

@@ -56,7 +56,7 @@ class PartsReader:
         self.live[list(segment.dead)] = False
         self.texts = StoredTexts(folder, segment.name, len(segment.files))
         try:
-            self._grams = map_part(folder, segment.name, "grams")
+            self.grams = map_part(folder, segment.name, "grams")
             self._starts = map_part(folder, segment.name, "starts")
             self._posts = map_part(folder, segment.name, "posts")
         except (OSError, ValueError) as error:
@@ -73,7 +73,7 @@ class PartsReader:
 
     def grams_by_file(self) -> list[Grams]:
         """The sorted trigrams of each file."""
-        grams = np.repeat(self._grams, np.diff(self._starts))
+        grams = np.repeat(self.grams, np.diff(self._starts))
         order = np.argsort(self._posts, kind="stable")
         counts = np.bincount(self._posts, minlength=len(self.files))
         return list(np.split(grams[order], np.cumsum(counts)[:-1]))
@@ -92,8 +92,8 @@ class PartsReader:
     def _all_of(self, grams: list[int]) -> Mask:
         """The files that hold every trigram of the list."""
         wanted = np.array(grams, np.uint32)
-        at = np.searchsorted(self._grams, wanted)
-        if np.any(at == len(self._grams)) or np.any(self._grams[at] != wanted):
+        at = np.searchsorted(self.grams, wanted)
+        if np.any(at == len(self.grams)) or np.any(self.grams[at] != wanted):
             return np.zeros(len(self.files), np.bool_)
         mask = np.ones(len(self.files), np.bool_)
         for place in at:

@@ -178,7 +178,7 @@ def _print_answer(answer: Answer, level: str, standing: Standing) -> None:
         if answer.explained:
             click.echo(click.style(_reasons(answer.explained[number]), dim=True))
         if level == "unit":
-            click.echo(_excerpt(item.text, item))
+            click.echo(excerpt(item.text, item))
             if item.further:
                 click.echo(click.style(f"    + {item.further} more in {path}", dim=True))
             click.echo()
@@ -206,7 +206,7 @@ def _nothing(coverage: Coverage) -> str:
     return f"nothing matches; not searched: {left_out}" if left_out else "nothing matches"
 
 
-def _excerpt(text: str, item: Evidence) -> str:
+def excerpt(text: str, item: Evidence) -> str:
     """The unit's first line and the lines that say most of what matched."""
     from codenib.serving.context.excerpt import matching_lines
 

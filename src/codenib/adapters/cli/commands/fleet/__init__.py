@@ -13,6 +13,7 @@ FLEET_COMMANDS = {
     "list": ("catalogue", "list_repositories", "List the repositories of the fleet."),
     "remove": ("catalogue", "remove", "Take repositories out of the fleet, with their mirrors."),
     "sync": ("sync", "sync", "Fetch what moved at the sources of the repositories."),
+    "search": ("ask", "search", "Find code by words in all repositories, the promising ones opened."),
     "status": ("catalogue", "status", "Show how each repository stands to its source."),
 }
 
@@ -32,4 +33,5 @@ def fleet() -> None:
     codenib fleet add URL|PATH…      what the fleet has
     codenib fleet sync               fetch what moved at the sources
     codenib fleet status             how each stands to its source
+    codenib fleet search "…"         ask them all
     """

@@ -1,0 +1,122 @@
+"""Answers of many repositories in, their JSON values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from codenib.adapters.envelopes.envelope import Envelope, SnapshotId, rounded, snapshot_id
+from codenib.fleet.search.answers import FleetAnswer, FleetCoverage, FleetEvidence
+
+
+class AskedItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A repository that was asked: which state answered, and whether a newer commit is there (null: unknown).
+
+    `relevance` is what its summary was worth, 1 for the best; `best` the score of its best result; `results`
+    how many of the items are its own.
+    """
+
+    name: str
+    snapshot: SnapshotId
+    behind: bool | None
+    relevance: float
+    best: float
+    results: int
+    seconds: float
+
+
+class FleetCoverageItem(msgspec.Struct, frozen=True, kw_only=True):
+    """Which of the repositories in question were asked.
+
+    `unlikely` were left out since others fit better, `next_likely` are the first of them; `excluded` cannot
+    have a result; `unavailable` could not be asked, by name with the reason. `complete`: nothing is missing
+    from the answer for want of asking.
+    """
+
+    repositories: int
+    asked: tuple[AskedItem, ...]
+    unlikely: int
+    next_likely: tuple[str, ...]
+    excluded: int
+    unavailable: Mapping[str, str]
+    complete: bool
+
+
+class FleetPlaceItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A ranked place. `score` is by the statistics of all repositories in question."""
+
+    repository: str
+    path: str
+    start_line: int
+    end_line: int
+    symbol: str
+    kind: str
+    level: str
+    language: str
+    score: float
+    marks: tuple[str, ...]
+    matched: tuple[str, ...]
+
+
+class FleetSearchReply(Envelope[FleetPlaceItem], kw_only=True, frozen=True):
+    """`fleet search`. `total` counts the matches in the repositories that were asked."""
+
+    coverage: FleetCoverageItem
+    note: str
+
+
+def fleet_search_reply(answer: FleetAnswer) -> FleetSearchReply:
+    return FleetSearchReply(
+        items=tuple(map(_place, answer.items)),
+        total=answer.total,
+        truncated=answer.truncated,
+        snapshot=None,
+        freshness=None,
+        provider="fleet",
+        seconds=rounded(answer.seconds),
+        coverage=coverage_item(answer.coverage),
+        note=answer.note,
+    )
+
+
+def _place(item: FleetEvidence) -> FleetPlaceItem:
+    place = item.place
+    return FleetPlaceItem(
+        repository=item.repository,
+        path=place.path,
+        start_line=place.start_line,
+        end_line=place.end_line,
+        symbol=place.symbol,
+        kind=place.kind,
+        level=place.level,
+        language=place.language,
+        score=item.score,
+        marks=place.marks,
+        matched=place.matched,
+    )
+
+
+def coverage_item(coverage: FleetCoverage) -> FleetCoverageItem:
+    """Whom an answer is from."""
+    asked = tuple(
+        AskedItem(
+            name=each.name,
+            snapshot=snapshot_id(each.snapshot),
+            behind=each.behind,
+            relevance=each.relevance,
+            best=each.best,
+            results=each.results,
+            seconds=rounded(each.seconds),
+        )
+        for each in coverage.asked
+    )
+    return FleetCoverageItem(
+        repositories=coverage.repositories,
+        asked=asked,
+        unlikely=coverage.unlikely,
+        next_likely=coverage.next_likely,
+        excluded=coverage.excluded,
+        unavailable=coverage.unavailable,
+        complete=coverage.complete,
+    )

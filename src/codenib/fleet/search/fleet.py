@@ -1,0 +1,119 @@
+"""Many repositories in, answers to questions over them out: `codenib.Fleet`."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Sequence
+from pathlib import Path
+from typing import Self
+
+from codenib.core.errors import InputError
+from codenib.core.requests import ResultLevel, Tests
+from codenib.core.text.globs import path_filter
+from codenib.fleet.catalogue.catalogue import Catalogue
+from codenib.fleet.search.answers import FleetAnswer
+from codenib.fleet.search.members import FleetMember
+from codenib.fleet.search.ranked import DEFAULT_ASKED, FleetRequest, RankedSearch
+from codenib.fleet.search.summaries import SummaryCache
+from codenib.fleet.search.workspaces import DEFAULT_BYTES, OpenWorkspaces
+
+#: Gives the repositories that there are now.
+ListMembers = Callable[[], Sequence[FleetMember]]
+
+
+class Fleet:
+    """The repositories of a catalogue, asked as one. Nothing is built: answers are from what is published.
+
+    Every method takes `repos`, globs of names, and `allowed`, the names that the caller may know of (None:
+    all). What is not allowed takes no part: not in results, counts, statistics or errors, and no file of it
+    is read. Any number of threads may ask.
+    """
+
+    def __init__(
+        self, members: ListMembers | Sequence[FleetMember] | None = None, *, memory_bytes: int = DEFAULT_BYTES
+    ) -> None:
+        """Without `members`, those of the catalogue of this home; `memory_bytes` is for open views."""
+        self._members = _listed(members)
+        self.workspaces = OpenWorkspaces(memory_bytes)
+        self.summaries = SummaryCache(self.workspaces.pin)
+        self._ranked = RankedSearch(self.workspaces, self.summaries)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the open views."""
+        self.workspaces.close()
+
+    def members(
+        self, repos: Sequence[str] = (), allowed: Collection[str] | None = None
+    ) -> tuple[FleetMember, ...]:
+        """The repositories that a question is about; an InputError when there is none."""
+        accepts = path_filter(repos) or (lambda name: True)
+        known = [each for each in self._members() if allowed is None or each.name in allowed]
+        chosen = tuple(each for each in known if accepts(each.name))
+        if not known:
+            raise InputError("the fleet has no repository", hint="codenib fleet add URL|PATH")
+        if not chosen:
+            raise InputError(
+                f"no repository of the fleet is called {', '.join(repos)}", hint="codenib fleet list"
+            )
+        return chosen
+
+    def search(
+        self, query: str, *, k: int = 10, level: ResultLevel = "unit", paths: Sequence[str] = (),
+        tests: Tests | None = None, ask: int = DEFAULT_ASKED, repos: Sequence[str] = (),
+        allowed: Collection[str] | None = None,
+    ) -> FleetAnswer:  # fmt: skip
+        """Places in the repositories that most likely have what `query` is about, best first.
+
+        At most `ask` repositories are opened, those whose summaries fit best.
+        """
+        request = FleetRequest(query, k=k, level=level, paths=paths, tests=tests, ask=ask)
+        return self.ask(request, repos=repos, allowed=allowed)
+
+    def ask(
+        self, request: FleetRequest, *, repos: Sequence[str] = (), allowed: Collection[str] | None = None
+    ) -> FleetAnswer:
+        """As `search`, for a request."""
+        return self._ranked.search(request, self.members(repos, allowed))
+
+
+def catalogue_members(catalogue: Catalogue) -> tuple[FleetMember, ...]:
+    """The repositories of a catalogue with where each is read."""
+    return tuple(FleetMember(entry.name, catalogue.mirror_of(entry)) for entry in catalogue.entries)
+
+
+def _listed(members: ListMembers | Sequence[FleetMember] | None) -> ListMembers:
+    if members is None:
+        return _CatalogueMembers()
+    if callable(members):
+        return members
+    fixed = tuple(members)
+    return lambda: fixed
+
+
+class _CatalogueMembers:
+    """The members of this home's catalogue, read again when its file changed."""
+
+    def __init__(self) -> None:
+        self._stamp: tuple[int, int, int] | None = None
+        self._last: tuple[FleetMember, ...] = ()
+
+    def __call__(self) -> tuple[FleetMember, ...]:
+        stamp = _stamp(Catalogue.file())
+        if stamp is None or stamp != self._stamp:
+            self._last = catalogue_members(Catalogue.open())
+            self._stamp = stamp
+        return self._last
+
+
+def _stamp(file: Path) -> tuple[int, int, int] | None:
+    try:
+        now = os.stat(file)  # noqa: PTH116 - asked by every question
+    except OSError:
+        return None
+    return now.st_ino, now.st_size, now.st_mtime_ns
