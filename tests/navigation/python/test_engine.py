@@ -126,3 +126,13 @@ def test_a_file_deeper_than_the_stack_costs_the_others_nothing(
     engine.sync(paths, ["deep.py"])
     assert list(engine.lines(paths)) == lines
     assert set(engine.surfaces(paths)) == set(paths)
+
+
+def test_facts_that_do_not_fit_into_the_heap_come_from_a_larger_one(
+    backend: PythonBackend, engine: PythonEngine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("codenib.navigation.python.backend._HEAP", 30)
+    with monkeypatch.context() as strict, pytest.raises(ProviderError, match="Python engine failed"):
+        strict.setattr(PythonBackend._program, "__kwdefaults__", {"heap": 30})
+        built(backend, tmp_path, PATHS)
+    assert built(backend, tmp_path, PATHS) == list(engine.lines(PATHS))

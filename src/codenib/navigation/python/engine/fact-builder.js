@@ -19,7 +19,7 @@ const { Inheritance } = require("./inheritance");
 const { Walker } = require("./walker");
 
 // The engine keeps the types and trees of every file it read. These counts, not the heap's size, say when to drop them,
-// so that every run does it at the same places. They keep Django at 2.7 GB.
+// so that every run does it at the same places.
 const MAX_TYPES = 750000;
 const MAX_USAGE = 2.5; // as the engine counts it: thousands of parsed files, where that is more than the types
 // The engine may fail at so many of a file's names, or at this share of them, before nothing that it says of the file
