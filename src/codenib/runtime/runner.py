@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 import msgspec
 
@@ -19,6 +20,7 @@ from codenib.runtime.providers.provider import ModelError, Provider, RunListener
 from codenib.runtime.skills.guard import ResourceGuard
 from codenib.runtime.skills.registry import SkillRegistry
 from codenib.runtime.tools.registry import ToolRegistry
+from codenib.runtime.traces.licences import licence_of
 from codenib.runtime.traces.trace import TRACE_SCHEMA, AgentRunTrace
 from codenib.runtime.traces.usage import Purpose, UsageReport, UsageTracker
 from codenib.runtime.views import CandidateBlock, Contexts
@@ -136,6 +138,11 @@ class AgentRunner:
             "run",
             schema=TRACE_SCHEMA,
             codenib=__version__,
+            started=datetime.now(UTC).isoformat(timespec="seconds"),
+            repository={
+                "name": self._contexts.workspace.name,
+                "licence": licence_of(self._contexts.workspace),
+            },
             issue=issue,
             policy=self._policy.name,
             provider=self._provider.name,

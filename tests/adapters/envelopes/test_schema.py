@@ -85,8 +85,8 @@ LINES = [
 #: They need a model, a language server, a download, an index of another program, never end, or look
 #: at the whole machine: own tests.
 ELSEWHERE = {
-    "agent", "trace show", "trace export", "compare-navigation", "tools install", "import-scip", "watch",
-    "verify --sample", "doctor",
+    "agent", "trace show", "trace export", "trace replay", "compare-navigation", "tools install",
+    "import-scip", "watch", "verify --sample", "doctor",
 }  # fmt: skip
 
 

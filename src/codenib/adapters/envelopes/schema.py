@@ -46,6 +46,7 @@ from codenib.adapters.envelopes.upkeep import (
     UpdatesReply,
     VerifyReply,
 )
+from codenib.runtime.traces.replay import ReplayedStep
 from codenib.serving.configuration import ConfiguredKey
 from codenib.serving.doctor import Check
 from codenib.serving.installation import ToolReport
@@ -79,6 +80,7 @@ REPLIES: dict[str, Any] = {
     "agent": AgentReply,
     "trace show": TraceReply,
     "trace export": Envelope[ExportItem],
+    "trace replay": Envelope[ReplayedStep],
     "journal on": Envelope[JournalItem],
     "journal off": Envelope[JournalItem],
     "journal show": JournalReply,

@@ -62,10 +62,10 @@ def _last_of_stretches(done: Sequence[Invocation]) -> Iterator[Invocation]:
 
 
 def _shown(messages: Sequence[Message], issue: str, source: bool) -> list[Message]:
-    return list(messages) if source else [_without_source(message, issue) for message in messages]
+    return list(messages) if source else [without_source(message, issue) for message in messages]
 
 
-def _without_source(message: Message, issue: str) -> Message:
+def without_source(message: Message, issue: str) -> Message:
     text = message.text
     if message.role == "tool":
         text = text if message.failed else _GONE

@@ -13,7 +13,12 @@ from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import print_json, say
 from codenib.adapters.envelopes.envelope import whole
 from codenib.adapters.envelopes.runs import ExportItem, trace_reply
+from codenib.core.errors import InputError
 from codenib.runtime.traces.export import FORMATS, export_rows
+from codenib.runtime.traces.export_dataset import ExportOptions, export_dataset
+from codenib.runtime.traces.export_outcomes import read_outcomes
+from codenib.runtime.traces.export_rows import AIMS
+from codenib.runtime.traces.replay import check_replayable, open_snapshot_of, replay_trace
 from codenib.runtime.traces.trace import Event, read_trace
 
 _SHOWN_LINES = 12
@@ -43,6 +48,15 @@ def show(file: str, full: bool, json_output: bool) -> None:
 @trace.command()
 @click.argument("files", nargs=-1, required=True, type=click.Path(dir_okay=False))
 @click.option("--format", "form", type=click.Choice(FORMATS), default="sft", show_default=True)
+@click.option(
+    "--for",
+    "aim",
+    type=click.Choice(AIMS),
+    help="Training data with splits, data card and schema, in the folder that --out names.",
+)
+@click.option("--outcomes", metavar="FILE", help="With --for: how good runs were, a JSON object a line.")
+@click.option("--consent", default="", metavar="TEXT", help="With --for: who lets these runs be used.")
+@click.option("--no-parquet", is_flag=True, help="With --for: JSON Lines alone.")
 @click.option("--no-source", is_flag=True, help="Leave the repository's text out of the rows.")
 @click.option("--answered-only", is_flag=True, help="Only runs that ended with an answer.")
 @click.option(
@@ -50,14 +64,39 @@ def show(file: str, full: bool, json_output: bool) -> None:
 )
 @as_json
 def export(
-    files: tuple[str, ...], form: Any, no_source: bool, answered_only: bool, out: str, json_output: bool
+    files: tuple[str, ...],
+    form: Any,
+    aim: Any,
+    outcomes: str | None,
+    consent: str,
+    no_parquet: bool,
+    no_source: bool,
+    answered_only: bool,
+    out: str,
+    json_output: bool,
 ) -> None:
     """Turn traces into training rows.
 
     sft: a row for each model invocation, prompt and completion. openai: a row for each stretch of history, as
     OpenAI's fine-tuning takes it.
+
+    With --for, a folder that trainers load: chat messages, preference pairs and decisions, as JSON Lines and
+    Parquet, split by repository and time.
     """
     started = time.perf_counter()
+    if aim is not None:
+        options = ExportOptions(
+            aim,
+            outcomes=read_outcomes(outcomes) if outcomes else {},
+            consent=consent,
+            source=not no_source,
+            answered_only=answered_only,
+            parquet=not no_parquet,
+        )
+        _export_folder(files, out, options, json_output)
+        return
+    if outcomes or consent or no_parquet:
+        raise InputError("--outcomes, --consent and --no-parquet belong to --for", hint="--for tools")
     traces = [read_trace(file) for file in files]
     rows = 0
     with click.open_file(out, "w", encoding="utf-8", atomic=out != "-") as stream:
@@ -73,6 +112,46 @@ def export(
             print_json(whole((item,), "traces", time.perf_counter() - started))
         else:
             say(f"{rows} rows in {out}")
+
+
+def _export_folder(files: tuple[str, ...], out: str, options: ExportOptions, json_output: bool) -> None:
+    if out == "-":
+        raise InputError("training data goes into a folder", hint=f"--for {options.aim} --out FOLDER")
+    started = time.perf_counter()
+    card = export_dataset({file: read_trace(file) for file in files}, out, options)
+    if json_output:
+        print_json(whole((ExportItem(out, card.total, card.runs),), "traces", time.perf_counter() - started))
+        return
+    for form, splits in card.rows.items():
+        click.echo(f"{form}: " + ", ".join(f"{rows} {split}" for split, rows in splits.items()))
+    say(f"{card.total} rows of {card.runs} runs in {out}; README.md there is the data card")
+    if not card.consent:
+        say('nobody\'s consent is stated: --consent "who allows what"')
+
+
+@trace.command()
+@click.argument("file", type=click.Path(dir_okay=False))
+@as_json
+@click.pass_obj
+def replay(repository: str, file: str, json_output: bool) -> None:
+    """Make the searches and tool calls of a run again, on its snapshot, and compare what they give.
+
+    No model is asked and no shell command is run. The repository is the one here, or that of -C.
+    """
+    started = time.perf_counter()
+    events = read_trace(file)
+    check_replayable(events)
+    with open_snapshot_of(events, repository) as contexts:
+        steps = replay_trace(events, contexts)
+    if json_output:
+        print_json(whole(tuple(steps), "replay", time.perf_counter() - started))
+    else:
+        for step in steps:
+            state = {True: "same", False: "differs", None: "not run"}[step.same]
+            click.echo(f"{step.seq}  {step.what}: {state}{f' ({step.why})' if step.why else ''}")
+        say(f"{sum(step.same is True for step in steps)} of {len(steps)} steps gave the same evidence")
+    if any(step.same is False for step in steps):
+        raise SystemExit(1)
 
 
 def _answered(events: Sequence[Event]) -> bool:
