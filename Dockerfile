@@ -12,9 +12,12 @@ RUN apt-get update \
     && apt-get install --yes --no-install-recommends git \
     && rm -rf /var/lib/apt/lists/*
 COPY --from=build /wheels /wheels
-RUN pip install --no-cache-dir /wheels/*.whl && rm -r /wheels
+# What else to bring, e.g. --build-arg EXTRAS='[fleet,observe]'.
+ARG EXTRAS=""
+RUN pip install --no-cache-dir "$(echo /wheels/*.whl)${EXTRAS}" && rm -r /wheels
 # The mounted repository belongs to somebody else, which git refuses unless it is told.
 RUN git config --system --add safe.directory /repository \
+    && git config --system --add safe.directory '/repositories/*' \
     && useradd --uid 10001 --create-home codenib \
     && install --directory --owner codenib --mode 700 /home/codenib/state
 USER codenib

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import webbrowser
 from collections.abc import Sequence
@@ -68,6 +69,7 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool, log_for
     show_default=True,
     help="What the audit log has of questions; off: there is no log.",
 )
+@click.option("--metrics", is_flag=True, help="Serve /metrics to tokens made with --metrics.")
 @click.option("--allow-host", "hosts", multiple=True, metavar="HOST[:PORT]", help="A further Host name.")
 @click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page that may ask.")
 @_tools
@@ -81,6 +83,7 @@ def serve(
     no_auth: bool,
     page: bool,
     audit: str,
+    metrics: bool,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
     tools: str,
@@ -114,6 +117,8 @@ def serve(
         origins=origins,
         all_tools=tools == "all",
         structured=structured,
+        metrics=metrics,
+        webhook_secret=os.environ.get("CODENIB_WEBHOOK_SECRET", ""),
         audit=None if audit == "off" or tokens is None else cast("AuditText", audit),
     )
     start_log(log_format, sys.stderr)

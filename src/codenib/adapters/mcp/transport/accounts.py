@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from collections.abc import Callable, Sequence
 
 from codenib.adapters.mcp.record import CallRecord
 from codenib.adapters.mcp.transport.tokens import TokenRow
@@ -19,7 +20,13 @@ _log = logging.getLogger("codenib")
 class Accounts:
     """What is written down of requests. Without `audit` no log is, without `usage` no token has a day."""
 
-    def __init__(self, usage: DailyUsage | None = None, audit: AuditLog | None = None) -> None:
+    def __init__(
+        self,
+        usage: DailyUsage | None = None,
+        audit: AuditLog | None = None,
+        observers: Sequence[Callable[[CallRecord], None]] = (),
+    ) -> None:
+        self._observers = observers
         self._usage = usage
         self._audit = audit
         self._began = time.monotonic()
@@ -36,6 +43,8 @@ class Accounts:
             record.outcome = _outcome(record.status)
         if self._usage is not None and record.token and self._usage.add(record.token, record.tokens):
             threading.Thread(target=self._save, name="save usage", daemon=True).start()
+        for observe in self._observers:
+            observe(record)
         if self._audit is not None and record.token:
             self._audit_row(self._audit, record)
 

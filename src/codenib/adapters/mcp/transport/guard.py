@@ -25,6 +25,7 @@ from codenib.adapters.mcp.record import ANYBODY, CallRecord
 from codenib.adapters.mcp.server_context import paths_of
 from codenib.adapters.mcp.transport.accounts import Accounts
 from codenib.adapters.mcp.transport.listener import Names
+from codenib.adapters.mcp.transport.points import ServicePoint
 from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
 from codenib.adapters.mcp.turns import Requester
 from codenib.core.errors import UNDECODABLE, CodenibError
@@ -65,6 +66,7 @@ class Site:
     app: ASGIApp
     name: str = ""
     early: Callable[[bytes], bytes | None] = lambda body: None
+    body_bytes: int | None = None  # at most; None: as many as others
     busy_s: Callable[[bytes, Requester], float] = lambda body, asker: 0.0
 
 
@@ -97,8 +99,10 @@ class Guard:
         limits: Limits,
         accounts: Accounts,
         pages: ASGIApp | None = None,
+        points: Mapping[str, ServicePoint] | None = None,
     ) -> None:
         self._sites = sites
+        self._points = points or {}
         self._addresses: dict[tuple[str, ...], dict[str, Site]] = {}  # by what a token is for
         self._tokens = tokens
         self._names = names
@@ -126,7 +130,7 @@ class Guard:
         try:
             site = self._admit(scope, record)
             with self._counted(scope[CLIENT_KEY], record.grant.concurrent):
-                body = await self._body(scope, receive)
+                body = await self._body(scope, receive, site.body_bytes)
                 record.method = _method(body)
                 answer = site.early(body) if _takes_json(scope) else None
                 asker = Requester(scope[CLIENT_KEY], record.grant.tenant, record.urgency)
@@ -155,8 +159,11 @@ class Guard:
 
     def _admit(self, scope: Scope, record: CallRecord) -> Site:
         headers = Headers(scope=scope)
-        self._check_names(headers)
         address = (scope.get("client") or ("unknown", 0))[0]
+        point = self._points.get(scope["path"])
+        if point is not None and point.method == scope["method"]:
+            return self._point(point, scope, headers, address)
+        self._check_names(headers)
         if self._pages is not None and _is_page(scope):
             scope[CLIENT_KEY] = address
             self._spend(address, self._limits.requests_per_s, self._limits.burst)
@@ -181,6 +188,18 @@ class Guard:
         if headers.get(PRIORITY, "").lower() == "background":
             record.urgency = "background"
         return site
+
+    def _point(self, point: ServicePoint, scope: Scope, headers: Headers, address: str) -> Site:
+        """An address of the server itself. Probes ask by whatever name: health says nothing of code."""
+        scope[CLIENT_KEY] = client = f"point {address}"
+        self._spend(client, self._limits.requests_per_s, self._limits.burst)
+        if point.access != "anyone":
+            self._check_names(headers)
+        if point.access == "metrics":
+            row = self._token(headers, address)
+            if row is not None and not row.metrics:
+                raise Refusal(404, f"nothing at {scope['path']!r} for this token")
+        return Site(Path(), point.app, body_bytes=point.body_bytes)
 
     def _sites_of(self, repositories: tuple[str, ...], allows: Callable[[Path], bool]) -> Mapping[str, Site]:
         """The addresses of a token's repositories. No name among them depends on those of others."""
@@ -237,9 +256,9 @@ class Guard:
             wait = str(ceil(wait_s))
             raise Refusal(429, f"too many requests; wait {wait} s", **{"retry-after": wait})
 
-    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+    async def _body(self, scope: Scope, receive: Receive, most: int | None) -> bytes:
         """All of the body, within size and time."""
-        limit = self._limits.body_bytes
+        limit = self._limits.body_bytes if most is None else most
         declared = Headers(scope=scope).get("content-length", "0")
         if declared.isascii() and declared.isdigit() and int(declared[:20]) > limit:
             raise Refusal(413, f"a request has at most {limit:,} bytes", connection="close")

@@ -12,14 +12,24 @@ from typing import Protocol
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
+from codenib.adapters.mcp.record import CallRecord
 from codenib.adapters.mcp.server import build_http_server, open_lanes
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.accounts import Accounts
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
 from codenib.adapters.mcp.transport.handshake import early_tools
 from codenib.adapters.mcp.transport.listener import Listener, is_loopback
+from codenib.adapters.mcp.transport.points import (
+    ServicePoint,
+    health_points,
+    metrics_point,
+    webhook_point,
+)
 from codenib.adapters.mcp.transport.tokens import AccessTokens
+from codenib.adapters.observed.metrics import Metrics
+from codenib.adapters.observed.spans import Spans, wants_spans
 from codenib.core.errors import InputError
+from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.tenants.audit import AuditLog, AuditText
 from codenib.fleet.tenants.quota import DailyUsage
 
@@ -35,6 +45,8 @@ class Settings:
     all_tools: bool = False
     structured: bool = False
     limits: Limits = field(default_factory=Limits)
+    metrics: bool = False  # for tokens that are for them
+    webhook_secret: str = ""  # of the git server that tells of pushes; empty: nobody may
     audit: AuditText | None = None  # what the audit log has of questions; None: there is no log
 
 
@@ -65,7 +77,15 @@ class HttpServer:
         self._settings = settings
         self._pages = pages
         audit = AuditLog(text=settings.audit) if settings.audit is not None else None
-        self._accounts = Accounts(DailyUsage() if tokens is not None else None, audit)
+        self._lanes = open_lanes()
+        self._metrics = Metrics(self._lanes.items(), self._states) if settings.metrics else None
+        self._spans = Spans() if wants_spans() else None
+        observers: list[Callable[[CallRecord], None]] = []
+        if self._metrics is not None:
+            observers.append(self._metrics.count)
+        if self._spans is not None:
+            observers.append(self._spans.record)
+        self._accounts = Accounts(DailyUsage() if tokens is not None else None, audit, observers)
         self._listener = Listener(settings.host, settings.port, command="codenib serve --http 127.0.0.1:0")
 
     def bind(self) -> tuple[str, int]:
@@ -83,6 +103,8 @@ class HttpServer:
             asyncio.run(self._serve())
         finally:
             self._accounts.end()
+            if self._spans is not None:
+                self._spans.close()
             for context in self._contexts:
                 context.close()
 
@@ -106,15 +128,14 @@ class HttpServer:
         async with AsyncExitStack() as stack:
             early = partial(early_tools, all_tools=settings.all_tools)
             sites: list[Site] = []
-            lanes = open_lanes()
             for context in self._contexts:
                 server, busy = build_http_server(
-                    context, all_tools=settings.all_tools, structured=settings.structured, lanes=lanes
+                    context, all_tools=settings.all_tools, structured=settings.structured, lanes=self._lanes
                 )
                 # Stateless: no session outlives its request, so there is none to steal or to fill memory.
                 manager = StreamableHTTPSessionManager(server, stateless=True)
                 await stack.enter_async_context(manager.run())
-                sites.append(Site(context.root, manager.asgi_app, context.name, early, busy))
+                sites.append(Site(context.root, manager.asgi_app, context.name, early, busy_s=busy))
             names = self._listener.names(settings.hosts, settings.origins)
             yield Guard(
                 sites,
@@ -123,4 +144,16 @@ class HttpServer:
                 limits=settings.limits,
                 accounts=self._accounts,
                 pages=self._pages,
+                points=self._points(),
             )
+
+    def _states(self) -> list[str]:
+        return [context.state for context in self._contexts]
+
+    def _points(self) -> dict[str, ServicePoint]:
+        points = health_points(self._states)
+        if self._metrics is not None:
+            points |= metrics_point(self._metrics.text)
+        if self._settings.webhook_secret:
+            points |= webhook_point(self._settings.webhook_secret, Catalogue.open)
+        return points
