@@ -4,14 +4,21 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codenib.navigation.cpp.macros import free_words, free_words_of
+from codenib.navigation.cpp.macros import MacroWords
+
+TEXT = (
+    b"#define MAX(a, b) ((a) > (b) ? (a) : (b))\n#  define NEXT() step( \\\n  state)\n"
+    b"#define GO NEXT()\nint other;\n"
+)
 
 
-def test_parameters_of_a_macro_are_its_own() -> None:
-    text = b"#define MAX(a, b) ((a) > (b) ? (a) : (b))\n#  define NEXT() step( \\\n  state)\nint other;\n"
-    assert free_words(text) == {"step", "state"}
+def test_a_macro_takes_the_words_of_its_body_that_are_no_parameters(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_bytes(TEXT)
+    words = MacroWords(tmp_path, ["a.h", "gone.h"])
+    assert words.used_in("int x = MAX(state, 2);") == set()
+    assert words.used_in("NEXT();") == {"step", "state"}
 
 
-def test_a_file_that_is_gone_has_no_words(tmp_path: Path) -> None:
-    (tmp_path / "a.h").write_bytes(b"#define X total\n")
-    assert free_words_of(tmp_path, ["a.h", "gone.h"]) == {"total"}
+def test_a_macro_that_expands_another_takes_its_words_too(tmp_path: Path) -> None:
+    (tmp_path / "a.h").write_bytes(TEXT)
+    assert MacroWords(tmp_path, ["a.h"]).used_in("{ GO; }") == {"NEXT", "step", "state"}

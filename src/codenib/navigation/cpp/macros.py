@@ -5,38 +5,50 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 
-_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+\w+(?:\(([^)\n]*)\))?([^\n]*)", re.MULTILINE)
+_DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:\(([^)\n]*)\))?([^\n]*)", re.MULTILINE)
 _DEFINES = re.compile(r"[ \t]*#[ \t]*define\b")
 _WORD = re.compile(rb"[A-Za-z_]\w*")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 
 
-def free_words(text: bytes) -> set[str]:
-    """The words of macro bodies that are no parameters: names of locals among them are used by the macro.
+class MacroWords:
+    """The macros of some files, and what words each takes from where it is used."""
 
-    >>> sorted(free_words(b"#define ADD(x) (total += (x))"))
-    ['total']
-    """
-    found: set[str] = set()
+    def __init__(self, root: Path, files: Iterable[str]) -> None:
+        self._bodies: dict[str, set[str]] = defaultdict(set)
+        for path in files:
+            try:
+                data = (root / path).read_bytes()
+            except OSError:
+                continue  # one that cannot be read has none
+            for name, words in _bodies(data):
+                self._bodies[name] |= words
+
+    def used_in(self, text: str) -> frozenset[str]:
+        """The words of the bodies of all macros that a text may expand: names of locals among them are
+        used by the macro. Most macros are named in few files."""
+        left = [word for word in set(_NAME.findall(text)) if word in self._bodies]
+        expanded = set(left)
+        found: set[str] = set()
+        while left:
+            words = self._bodies[left.pop()]
+            found |= words
+            left += [word for word in words if word in self._bodies and word not in expanded]
+            expanded |= words
+        return frozenset(found)
+
+
+def _bodies(text: bytes) -> Iterator[tuple[str, set[str]]]:
+    """Each macro of a text with the words of its body that are no parameters."""
     for match in _DEFINE.finditer(text.replace(b"\\\r\n", b" ").replace(b"\\\n", b" ")):
-        parameters = set(_WORD.findall(match[1] or b""))
-        found |= {word.decode("ascii") for word in _WORD.findall(match[2]) if word not in parameters}
-    return found
-
-
-def free_words_of(root: Path, files: Iterable[str]) -> frozenset[str]:
-    """Those of all these files; one that cannot be read has none."""
-    found: set[str] = set()
-    for path in files:
-        try:
-            found |= free_words((root / path).read_bytes())
-        except OSError:
-            continue
-    return frozenset(found)
+        parameters = set(_WORD.findall(match[2] or b""))
+        words = {word.decode("ascii") for word in _WORD.findall(match[3]) if word not in parameters}
+        yield match[1].decode("ascii"), words
 
 
 def directive_lines(text: str) -> dict[int, int]:

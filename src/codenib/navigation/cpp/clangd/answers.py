@@ -15,7 +15,7 @@ import msgspec
 
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
-from codenib.navigation.cpp.macros import directive_lines, macro_parameters
+from codenib.navigation.cpp.macros import MacroWords, directive_lines, macro_parameters
 from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 
 Start = tuple[int, int]  # line and column
@@ -87,7 +87,7 @@ class FileAnswers:
 class Asker:
     """Opens files in a session, one at a time, and asks at every name.
 
-    `listed` are the index's symbols by place for each file; `macro_words` are names that macros use.
+    `listed` are the index's symbols by place for each file; `macro_words` knows which names macros use.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Asker:
         session: ClangdSession,
         root: Path,
         listed: Mapping[str, Mapping[Start, Sequence[str]]],
-        macro_words: Set[str],
+        macro_words: MacroWords,
     ) -> None:
         self._session = session
         self._root = root
@@ -143,7 +143,7 @@ class Asker:
                     )
                 )
         asked = self._guess(document, asked, text)
-        own = self._own(document, asked, symbols, listed)
+        own = self._own(document, asked, symbols, listed, self._macro_words.used_in(text))
         self._session.tell("textDocument/didClose", {"textDocument": document})
         parameters = macro_parameters(text, is_c=is_c)
         if parameters:
@@ -224,6 +224,7 @@ class Asker:
         asked: Sequence[TokenAnswer],
         symbols: Mapping[str, NamedSymbol],
         listed: Mapping[Start, Sequence[str]],
+        used_by_macros: Set[str],
     ) -> dict[str, frozenset[Start]]:
         """Where the file's own parse sees what the index leaves out (locals) or lists otherwise.
 
@@ -235,7 +236,7 @@ class Asker:
             start = (one.token.line, one.token.column)
             for identity in one.symbols:
                 symbol = symbols[identity]
-                if symbol.name not in self._macro_words and _is_local(symbol, document["uri"]):
+                if symbol.name not in used_by_macros and _is_local(symbol, document["uri"]):
                     # The type of a local that the parse does not know is said to be the local.
                     own[identity].update([start] if one.token.text == symbol.name else ())
                 elif identity not in listed.get(start, ()):

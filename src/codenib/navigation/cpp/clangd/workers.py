@@ -6,7 +6,7 @@ import copy
 import os
 import shutil
 import threading
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +18,7 @@ from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, write_commands
-from codenib.navigation.cpp.macros import free_words_of
+from codenib.navigation.cpp.macros import MacroWords
 from codenib.navigation.cpp.tokens import Token
 from codenib.navigation.engines.watchdog import Watchdog
 from codenib.navigation.tools.locate import ExternalTool
@@ -68,7 +68,7 @@ class ClangdWorkers:
         self._policy = None if trusted else policy_of("cpp", root, tool.command, write=(work,))
         self._lock = threading.Lock()
         self._started = 0
-        self._macro_words: tuple[SymbolTable, Set[str]] | None = None
+        self._macro_words: tuple[SymbolTable, MacroWords] | None = None
         self._database = work
         self.shards = work / _SHARDS
         #: How many questions were asked.
@@ -209,10 +209,10 @@ class ClangdWorkers:
             with self._lock:
                 self.requests += session.requests
 
-    def _words_of_macros(self, table: SymbolTable) -> Set[str]:
+    def _words_of_macros(self, table: SymbolTable) -> MacroWords:
         with self._lock:
             if self._macro_words is None or self._macro_words[0] is not table:
-                self._macro_words = (table, free_words_of(self.root, table.files))
+                self._macro_words = (table, MacroWords(self.root, table.files))
             return self._macro_words[1]
 
     def ask_at(self, tokens: Mapping[str, Sequence[Token]], table: SymbolTable) -> dict[str, list[Answer]]:
