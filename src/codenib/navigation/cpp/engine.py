@@ -86,7 +86,10 @@ class CppEngine:
         if self._state is None:
             return ()
         left_out = self._state.limits.left_out
-        return (*self._state.database.prepared.lacks, *([describe(left_out)] if left_out else []))
+        return (
+            *self._state.database.prepared.lacks,
+            *([describe(left_out, len(left_out))] if left_out else []),
+        )
 
     @property
     def settled(self) -> bool:

@@ -116,15 +116,15 @@ def has_far_names(text: str, *, is_c: bool) -> bool:
     return any(token.kind is TokenKind.NAME and token.column > _FARTHEST for token in lex(text, is_c=is_c))
 
 
-def describe(left_out: Iterable[str]) -> str:
-    """Which files were left out.
+def describe(left_out: Iterable[str], most: int = _NAMED) -> str:
+    """Which files were left out; `most` are named.
 
     >>> describe(["a.c"]), describe(["a.c", "b.c", "c.c", "d.c", "e.c"])
     ('a.c takes too long to read', 'a.c, b.c, c.c and 2 other files take too long to read')
     """
     paths = list(left_out)
-    named = ", ".join(paths[:_NAMED])
-    if more := len(paths) - _NAMED:
+    named = ", ".join(paths[:most])
+    if more := len(paths) - most:
         named += f" and {more} other files" if more > 0 else ""
     return f"{named} {'take' if len(paths) > 1 else 'takes'} too long to read"
 
