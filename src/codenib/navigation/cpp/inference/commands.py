@@ -32,12 +32,19 @@ _CPP_TEXT = re.compile(
     r"|\bstd::|\bconstexpr\b",
     re.MULTILINE,
 )
+_ASIDE = re.compile(
+    r"(?:^|/)(?:contrib|tests?|testing|unittests?|examples?|samples?|demos?|bench\w*|fuzz\w*|docs?|third[_-]?party|"
+    r"vendor|external|extern|deps)/"
+)
 # Output of a build, and what is no part of the repository's own sources.
 _BUILT = ("CMakeCache.txt", "CACHEDIR.TAG", "build.ninja")
 
 
 class CompleteCommands:
-    """The commands that a build gave for a tree, and one for each source without, sorted by file.
+    """The commands that a build gave for a tree, and one for each source without; the program's come first.
+
+    A header is read as its first includer reads it: `contrib/` of zstd has a `mem.h` of its own, which stood
+    for the library's. After that they are sorted by file.
 
     `inferred` are the paths of the latter; headers that are compiled by themselves are among them.
     """
@@ -63,7 +70,10 @@ class CompleteCommands:
         for path in self._alone:
             cpp = _is_cpp_header(root, path, self._tree, compiled)
             more[path] = inference.command(path, cpp=cpp, header=True)
-        self.commands = sorted([*given, *more.values()], key=lambda each: each.file)
+        self.commands = sorted(
+            [*given, *more.values()],
+            key=lambda each: (_ASIDE.search(each.file.removeprefix(here)) is not None, each.file),
+        )
         self.inferred = frozenset(more)
         write_templates(root, self._tree.generated, generated)
 
