@@ -79,6 +79,8 @@ LINES = [
     "fleet sync",
     "fleet status",
     "fleet search add prices",
+    "fleet regex def",
+    "fleet symbols Cart",
     "fleet remove shop",
     "read nothing.py",
 ]

@@ -131,3 +131,49 @@ def test_open_views_stay_within_their_bytes(fleet_members: Members) -> None:
         assert {item.repository for item in answer} == {"team/shop", "team/mailer"}
         assert fleet.workspaces.size_bytes() <= 1
         assert answer[0].text  # what answered can still be read
+
+
+def test_a_pattern_finds_the_lines_of_every_repository_and_says_that_these_are_all(
+    fleet_members: Members,
+) -> None:
+    with Fleet(list(fleet_members.values())) as fleet:
+        answer = fleet.regex(r"sum\(prices\)")
+        limited = fleet.regex(r"def \w+", k=1)
+        nowhere = fleet.regex("nowhere_at_all")
+
+    assert [(item.repository, item.match.path, item.match.line) for item in answer] == [
+        ("team/mailer", "mailer/prices.py", 2),
+        ("team/shop", "shop/cart.py", 7),
+    ]
+    assert answer.complete
+    assert (answer.total, answer.files) == (2, 2)
+    assert (len(limited), limited.total, limited.truncated) == (1, 7, True)
+    assert (nowhere.total, nowhere.complete) == (0, True)
+    assert (nowhere.coverage.excluded, nowhere.coverage.asked) == (3, ())
+
+
+def test_a_pattern_is_not_complete_while_a_repository_could_not_be_searched(
+    fleet_members: Members, git_repo: Callable[..., GitRepo]
+) -> None:
+    fresh = git_repo("fresh")
+    fresh.commit({"a.py": "prices = 1\n"})
+    with Fleet([*fleet_members.values(), FleetMember("team/fresh", fresh.path)]) as fleet:
+        unindexed = fleet.regex("prices")
+        too_late = fleet.regex("prices", repos=["!team/fresh"], timeout_s=1e-9)
+
+    assert not unindexed.complete
+    assert dict(unindexed.coverage.unavailable) == {"team/fresh": "it was never indexed"}
+    assert not too_late.complete
+    assert set(too_late.coverage.unavailable) == {"team/shop", "team/mailer"}
+    assert too_late.coverage.excluded == 1
+
+
+def test_names_are_searched_in_every_repository_that_has_the_word(fleet_members: Members) -> None:
+    with Fleet(list(fleet_members.values())) as fleet:
+        answer = fleet.symbols("total")
+        parts = fleet.symbols("connect")
+
+    assert [(item.repository, item.symbol.qualified) for item in answer] == [("team/mailer", "total")]
+    assert [each.name for each in answer.coverage.asked] == ["team/mailer"]
+    assert answer.coverage.unlikely == 2
+    assert [item.symbol.qualified for item in parts] == ["connect"]

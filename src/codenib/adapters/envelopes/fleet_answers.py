@@ -7,7 +7,13 @@ from collections.abc import Mapping
 import msgspec
 
 from codenib.adapters.envelopes.envelope import Envelope, SnapshotId, rounded, snapshot_id
-from codenib.fleet.search.answers import FleetAnswer, FleetCoverage, FleetEvidence
+from codenib.fleet.search.answers import (
+    FleetAnswer,
+    FleetCoverage,
+    FleetEvidence,
+    FleetLines,
+    FleetSymbols,
+)
 
 
 class AskedItem(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,6 +70,106 @@ class FleetSearchReply(Envelope[FleetPlaceItem], kw_only=True, frozen=True):
 
     coverage: FleetCoverageItem
     note: str
+
+
+class FleetLineItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A matching line, as `regex` gives it, with its repository."""
+
+    repository: str
+    path: str
+    line: int
+    column: int
+    end_column: int
+    text: str
+    before: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+class FleetRegexReply(Envelope[FleetLineItem], kw_only=True, frozen=True):
+    """`fleet regex`. `complete`: every repository was searched, or its trigrams exclude a match; otherwise
+    `total` is a lower bound.
+    """
+
+    files: int
+    complete: bool
+    coverage: FleetCoverageItem
+    note: str
+
+
+class FleetSymbolItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A declaration with its repository, and the package that exports it where a manifest tells."""
+
+    repository: str
+    path: str
+    line: int
+    end_line: int
+    name: str
+    qualified: str
+    kind: str
+    package: str
+
+
+class FleetSymbolsReply(Envelope[FleetSymbolItem], kw_only=True, frozen=True):
+    """`fleet symbols`"""
+
+    coverage: FleetCoverageItem
+    note: str
+
+
+def fleet_regex_reply(answer: FleetLines) -> FleetRegexReply:
+    items = tuple(
+        FleetLineItem(
+            repository=item.repository,
+            path=item.match.path,
+            line=item.match.line,
+            column=item.match.column,
+            end_column=item.match.end_column,
+            text=item.match.text,
+            before=item.match.before,
+            after=item.match.after,
+        )
+        for item in answer.items
+    )
+    return FleetRegexReply(
+        items=items,
+        total=answer.total,
+        truncated=answer.truncated or not answer.complete,
+        snapshot=None,
+        freshness=None,
+        provider="trigram",
+        seconds=rounded(answer.seconds),
+        files=answer.files,
+        complete=answer.complete,
+        coverage=coverage_item(answer.coverage),
+        note=answer.note,
+    )
+
+
+def fleet_symbols_reply(answer: FleetSymbols) -> FleetSymbolsReply:
+    items = tuple(
+        FleetSymbolItem(
+            repository=item.repository,
+            path=item.symbol.path,
+            line=item.symbol.line,
+            end_line=item.symbol.end_line,
+            name=item.symbol.name,
+            qualified=item.symbol.qualified,
+            kind=item.symbol.kind,
+            package=item.package,
+        )
+        for item in answer.items
+    )
+    return FleetSymbolsReply(
+        items=items,
+        total=answer.total,
+        truncated=answer.truncated,
+        snapshot=None,
+        freshness=None,
+        provider="fleet",
+        seconds=rounded(answer.seconds),
+        coverage=coverage_item(answer.coverage),
+        note=answer.note,
+    )
 
 
 def fleet_search_reply(answer: FleetAnswer) -> FleetSearchReply:

@@ -23,7 +23,7 @@ from codenib.adapters.envelopes.answers import (
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
 from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply, FleetSyncReply
-from codenib.adapters.envelopes.fleet_answers import FleetSearchReply
+from codenib.adapters.envelopes.fleet_answers import FleetRegexReply, FleetSearchReply, FleetSymbolsReply
 from codenib.adapters.envelopes.journals import ForgottenItem, JournalFile, JournalItem, JournalReply
 from codenib.adapters.envelopes.navigation import (
     ComparisonReply,
@@ -112,6 +112,8 @@ REPLIES: dict[str, Any] = {
     "doctor": Envelope[Check],
     "config": Envelope[ConfiguredKey],
     "fleet search": FleetSearchReply,
+    "fleet regex": FleetRegexReply,
+    "fleet symbols": FleetSymbolsReply,
     "error": ErrorReply,
 }
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from codenib.core.answers import Evidence, ItemSequence, LineMatch, NotebookItem, Readable, SnapshotRef
+from codenib.core.symbols import Symbol
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +109,30 @@ class FleetLines(ItemSequence[FleetLine]):
     files: int
     truncated: bool
     complete: bool
+    coverage: FleetCoverage
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSymbol(NotebookItem):
+    """A declaration in one repository. `package` is what exports it there, where a manifest tells."""
+
+    repository: str
+    symbol: Symbol
+    package: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.repository}/{self.symbol}"
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class FleetSymbols(ItemSequence[FleetSymbol]):
+    """Declarations of several repositories; `total` counts all in those that were asked."""
+
+    items: tuple[FleetSymbol, ...]
+    total: int
+    truncated: bool
     coverage: FleetCoverage
     seconds: float
     note: str = ""

@@ -8,11 +8,13 @@ from pathlib import Path
 from typing import Self
 
 from codenib.core.errors import InputError
-from codenib.core.requests import ResultLevel, Tests
+from codenib.core.requests import RegexRequest, ResultLevel, Tests
 from codenib.core.text.globs import path_filter
 from codenib.fleet.catalogue.catalogue import Catalogue
-from codenib.fleet.search.answers import FleetAnswer
+from codenib.fleet.search.answers import FleetAnswer, FleetLines, FleetSymbols
+from codenib.fleet.search.lines import LineSearch
 from codenib.fleet.search.members import FleetMember
+from codenib.fleet.search.names import NameSearch
 from codenib.fleet.search.ranked import DEFAULT_ASKED, FleetRequest, RankedSearch
 from codenib.fleet.search.summaries import SummaryCache
 from codenib.fleet.search.workspaces import DEFAULT_BYTES, OpenWorkspaces
@@ -37,6 +39,8 @@ class Fleet:
         self.workspaces = OpenWorkspaces(memory_bytes)
         self.summaries = SummaryCache(self.workspaces.pin)
         self._ranked = RankedSearch(self.workspaces, self.summaries)
+        self._lines = LineSearch(self.workspaces, self.summaries)
+        self._names = NameSearch(self.workspaces, self.summaries)
 
     def __enter__(self) -> Self:
         return self
@@ -80,6 +84,24 @@ class Fleet:
     ) -> FleetAnswer:
         """As `search`, for a request."""
         return self._ranked.search(request, self.members(repos, allowed))
+
+    def regex(
+        self, pattern: str, *, k: int | None = 100, ignore_case: bool = False, literal: bool = False,
+        multiline: bool = False, paths: Sequence[str] = (), context: int = 0, timeout_s: float = 10.0,
+        repos: Sequence[str] = (), allowed: Collection[str] | None = None,
+    ) -> FleetLines:  # fmt: skip
+        """Lines that match `pattern` in any repository, by repository and path; `complete` says if all."""
+        request = RegexRequest(
+            pattern, k=k, ignore_case=ignore_case, literal=literal, multiline=multiline, paths=paths,
+            context=context, timeout_s=timeout_s,
+        )  # fmt: skip
+        return self._lines.search(request, self.members(repos, allowed))
+
+    def symbols(
+        self, name: str, *, k: int = 20, repos: Sequence[str] = (), allowed: Collection[str] | None = None
+    ) -> FleetSymbols:
+        """Declarations by name in any repository, exact names first."""
+        return self._names.symbols(name, self.members(repos, allowed), k=k)
 
 
 def catalogue_members(catalogue: Catalogue) -> tuple[FleetMember, ...]:

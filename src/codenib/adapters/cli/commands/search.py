@@ -272,7 +272,7 @@ def _print_matches(answer: RegexAnswer, context: int, standing: Standing) -> Non
         for offset, line in enumerate(match.before, match.line - len(match.before)):
             click.echo(click.style(f"{path}-{offset}-{line}", dim=True))
         place = click.style(f"{path}:{match.line}:{match.column + 1}", fg="cyan")
-        click.echo(f"{place}: {_marked(match)}")
+        click.echo(f"{place}: {marked(match)}")
         for offset, line in enumerate(match.after, match.line + match.text.count("\n") + 1):
             click.echo(click.style(f"{path}-{offset}-{line}", dim=True))
         if context:
@@ -288,7 +288,8 @@ def _print_matches(answer: RegexAnswer, context: int, standing: Standing) -> Non
         )
 
 
-def _marked(match: LineMatch) -> str:
+def marked(match: LineMatch) -> str:
+    """A line with what matched in colour."""
     out, at = [], 0
     for start, end in match.spans:
         out += [match.text[at:start], click.style(match.text[start:end], fg="red", bold=True)]

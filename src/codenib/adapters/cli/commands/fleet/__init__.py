@@ -14,6 +14,8 @@ FLEET_COMMANDS = {
     "remove": ("catalogue", "remove", "Take repositories out of the fleet, with their mirrors."),
     "sync": ("sync", "sync", "Fetch what moved at the sources of the repositories."),
     "search": ("ask", "search", "Find code by words in all repositories, the promising ones opened."),
+    "regex": ("ask", "regex", "Find lines by pattern in all repositories, and whether these are all."),
+    "symbols": ("ask", "symbols", "Find declarations by name in all repositories."),
     "status": ("catalogue", "status", "Show how each repository stands to its source."),
 }
 

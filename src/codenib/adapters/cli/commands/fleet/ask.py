@@ -1,4 +1,4 @@
-"""The commands that ask many repositories: fleet search."""
+"""The commands that ask many repositories: fleet search, regex, symbols."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from typing import Any
 import click
 
 from codenib.adapters.cli.commands.fleet.catalogue import repo_globs
-from codenib.adapters.cli.commands.search import excerpt
-from codenib.adapters.cli.options import as_json, path_globs, query_words, shared
+from codenib.adapters.cli.commands.search import excerpt, marked
+from codenib.adapters.cli.options import EVERYTHING, as_json, limit_option, path_globs, query_words, shared
 from codenib.adapters.cli.output import print_json, say
-from codenib.adapters.envelopes.fleet_answers import fleet_search_reply
+from codenib.adapters.envelopes.fleet_answers import (
+    fleet_regex_reply,
+    fleet_search_reply,
+    fleet_symbols_reply,
+)
 from codenib.core.errors import InputError
 from codenib.fleet.search.answers import FleetAnswer, FleetCoverage
 from codenib.fleet.search.fleet import Fleet
@@ -62,6 +66,77 @@ def search(
             _print_answer(answer, level)
 
 
+@click.command()
+@click.argument("pattern")
+@click.option("-i", "--ignore-case", is_flag=True)
+@click.option("-F", "--literal", is_flag=True, help="The pattern is plain text.")
+@click.option("-U", "--multiline", is_flag=True, help="A match may span lines.")
+@limit_option(100, "lines")
+@click.option("--timeout", "timeout_s", default=10.0, show_default=True, help="Seconds for all, then a part.")
+@shared(repo_globs, path_globs, as_json)
+def regex(
+    pattern: str,
+    ignore_case: bool,
+    literal: bool,
+    multiline: bool,
+    k: int,
+    timeout_s: float,
+    repos: tuple[str, ...],
+    paths: tuple[str, ...],
+    json_output: bool,
+) -> None:
+    """Find the lines that match PATTERN in all repositories, by repository and path.
+
+    A repository whose trigrams exclude a match is not opened. The answer says whether it is complete.
+    """
+    with Fleet() as fleet:
+        answer = fleet.regex(
+            pattern, k=k or None, ignore_case=ignore_case, literal=literal, multiline=multiline,
+            paths=paths, timeout_s=timeout_s, repos=repos,
+        )  # fmt: skip
+    if json_output:
+        print_json(fleet_regex_reply(answer))
+        return
+    for item in answer:
+        where = f"{item.repository}  {item.match.path}:{item.match.line}:{item.match.column + 1}"
+        click.echo(f"{click.style(where, fg='cyan')}: {marked(item.match)}")
+    if not answer.items:
+        click.echo(
+            "nothing matches" if answer.complete else "nothing matches so far as was searched", err=True
+        )
+    whole = "complete" if answer.complete else "not complete"
+    say(
+        f"{len(answer.items):,} of {answer.total:,} lines in {answer.files:,} files, {whole}, "
+        f"{answer.seconds * 1000:.0f} ms"
+    )
+    if answer.note:
+        say(answer.note)
+    say_coverage(answer.coverage)
+
+
+@click.command()
+@click.argument("name")
+@limit_option(20, "declarations")
+@shared(repo_globs, as_json)
+def symbols(name: str, k: int, repos: tuple[str, ...], json_output: bool) -> None:
+    """Find declarations by NAME in all repositories: exact names first."""
+    with Fleet() as fleet:
+        answer = fleet.symbols(name, k=k or EVERYTHING, repos=repos)
+    if json_output:
+        print_json(fleet_symbols_reply(answer))
+        return
+    for item in answer:
+        symbol = item.symbol
+        where = click.style(f"{item.repository}  {symbol.path}:{symbol.line}", fg="cyan")
+        click.echo(
+            f"{where}  {click.style(symbol.qualified, bold=True)}  {click.style(symbol.kind, dim=True)}"
+        )
+    if not answer.items:
+        click.echo("nothing found", err=True)
+    say(f"{len(answer.items):,} of {answer.total:,} declarations in {answer.seconds * 1000:.0f} ms")
+    say_coverage(answer.coverage, why="do not have the word")
+
+
 def _print_answer(answer: FleetAnswer, level: str) -> None:
     for item in answer:
         place = item.place
@@ -83,21 +158,22 @@ def _print_answer(answer: FleetAnswer, level: str) -> None:
     say_coverage(answer.coverage)
 
 
-def say_coverage(coverage: FleetCoverage) -> None:
+def say_coverage(coverage: FleetCoverage, why: str = "fit less") -> None:
     """Remarks on whom was asked, who was not, and why."""
     asked = [each.name for each in coverage.asked]
     said = f"asked {len(asked):,} of {coverage.repositories:,} repositories"
     say(f"{said}: {_names(asked)}" if asked else said)
     if coverage.unlikely:
         following = f": {_names(coverage.next_likely, coverage.unlikely)}" if coverage.next_likely else ""
-        say(f"{coverage.unlikely:,} fit less and were not opened{following}; --ask N opens more")
+        more = "; --ask N opens more" if coverage.next_likely else ""
+        say(f"{coverage.unlikely:,} {why} and were not opened{following}{more}")
     if coverage.excluded:
         say(f"{coverage.excluded:,} cannot have a result")
     reasons: dict[str, list[str]] = {}
-    for name, why in coverage.unavailable.items():
-        reasons.setdefault(why, []).append(name)
-    for why, names in list(reasons.items())[:_REASONS]:
-        say(f"not asked, as {why}: {_names(names)}")
+    for name, reason in coverage.unavailable.items():
+        reasons.setdefault(reason, []).append(name)
+    for reason, names in list(reasons.items())[:_REASONS]:
+        say(f"not asked, as {reason}: {_names(names)}")
     if len(reasons) > _REASONS:
         rest = sum(map(len, list(reasons.values())[_REASONS:]))
         say(f"{rest:,} more could not be asked; --json names them")
