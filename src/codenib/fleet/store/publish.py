@@ -72,7 +72,7 @@ def push(
     store.touch(snapshot)
     sender = _Sender(objects)
     try:
-        ours = _publication(repository, store, _chosen(manifest, views), sender)
+        ours = _publication(repository, store, chosen_manifest(manifest, views), sender)
     except FileNotFoundError as error:
         raise StateError(f"{_SWEPT}: {error.filename}", hint="codenib update") from error
 
@@ -124,7 +124,7 @@ def _move(objects: ObjectStore, path: str, head: FleetHead, supersedes: Supersed
     return not refused
 
 
-def _chosen(manifest: RepoManifest, views: Collection[ViewKind] | None) -> RepoManifest:
+def chosen_manifest(manifest: RepoManifest, views: Collection[ViewKind] | None) -> RepoManifest:
     """The manifest with the views to send; what is not fresh is named without an artifact."""
     records = {
         kind: record if record.status is Status.FRESH else replace(record, artifact="")

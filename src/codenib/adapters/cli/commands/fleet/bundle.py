@@ -1,0 +1,60 @@
+"""The commands `export` and `import`: a snapshot's views as one file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from codenib.adapters.cli.options import at_revision, shared, views_option
+from codenib.adapters.cli.output import opened, say
+from codenib.core.errors import InputError, StateError
+from codenib.core.views import Status
+from codenib.fleet.store.bundle import Bundled, export_bundle, import_bundle
+from codenib.serving.choices import parse_views
+from codenib.serving.configuration import default_views
+
+
+@click.command()
+@click.argument("file", type=click.Path(dir_okay=False, path_type=Path))
+@shared(views_option, at_revision)
+@click.pass_obj
+def export(repository: str, file: Path, views: str | None, at: str | None) -> None:
+    """Write the views of a snapshot to FILE, built where they are not there yet."""
+    if not file.absolute().parent.is_dir():
+        raise InputError(f"{file.parent} is not a folder", hint="codenib export views.codenib")
+    with opened(repository, quiet=False) as (workspace, progress):
+        wanted = parse_views(views) if views else default_views(workspace.root)
+        manifest = workspace.index(wanted, at=at).manifest
+        progress.close()
+        fresh = [kind for kind in wanted if manifest.views[kind].status is Status.FRESH]
+        if (views and len(fresh) < len(wanted)) or not fresh:
+            failed = [kind for kind in wanted if kind not in fresh]
+            raise StateError(f"not built: {', '.join(failed)}", hint=f"codenib index --views {failed[0]}")
+        bundled = export_bundle(workspace.root, manifest.snapshot, fresh, file)
+    _report(f"wrote {file}", bundled)
+    for kind in wanted:
+        if kind not in fresh:
+            say(f"without the {kind} view, which failed: codenib index --views {kind}")
+
+
+@click.command("import")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@shared(views_option)
+@click.pass_obj
+def import_(repository: str, file: Path, views: str | None) -> None:
+    """Take the views of a snapshot from FILE, which `codenib export` wrote in a clone of this repository.
+
+    Everything is compared with its digests first. A file that is damaged, of another repository or of
+    another version is refused, and changes nothing.
+    """
+    with opened(repository, quiet=False) as (workspace, progress):
+        progress.close()
+        bundled = import_bundle(workspace.root, file, parse_views(views) if views else None)
+    _report(f"imported {file}", bundled)
+
+
+def _report(what: str, bundled: Bundled) -> None:
+    at = bundled.commit[:12] if bundled.commit else "a folder"
+    size, file = bundled.size_bytes / 1e6, bundled.file_bytes / 1e6
+    click.echo(f"{what}: {', '.join(bundled.views)} of {at}, {size:,.1f} MB in {file:,.1f} MB")

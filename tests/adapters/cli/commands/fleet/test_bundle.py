@@ -1,0 +1,45 @@
+"""`export` in one clone, `import` in another; `fleet verify` of a store."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.gitrepo import GitRepo
+
+from codenib.adapters.cli.main import cli
+from codenib.core.errors import StateError
+from codenib.fleet.store.layout import head_path
+from codenib.fleet.store.objects import ObjectStore
+
+
+def test_a_bundle_goes_from_one_clone_to_another(
+    git_repo: Callable[..., GitRepo], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    repo = git_repo()
+    repo.commit({"a.py": "def parse(text):\n    return text\n"})
+    repo.git("clone", "-q", ".", str(tmp_path / "clone"))
+    file = str(tmp_path / "views.codenib")
+    run = CliRunner().invoke
+    done = run(cli, ["-C", str(repo.path), "export", "--views", "lexical,trigram", file])
+    assert done.exit_code == 0, done.output
+    assert "lexical, trigram of" in done.output
+    monkeypatch.setenv("CODENIB_HOME", str(tmp_path / "home"))
+    done = run(cli, ["-C", str(tmp_path / "clone"), "import", file])
+    assert done.exit_code == 0, done.output
+    done = run(cli, ["-C", str(tmp_path / "clone"), "regex", "--no-refresh", "def parse"])
+    assert done.exit_code == 0, done.output
+    assert "a.py" in done.output
+
+
+def test_verify_says_that_a_store_is_whole_or_what_is_not(tmp_path: Path) -> None:
+    url = (tmp_path / "store").as_uri()
+    done = CliRunner().invoke(cli, ["fleet", "verify", "--store", url])
+    assert (done.exit_code, "no problem" in done.output) == (0, True)
+    ObjectStore.open(url).backend.overwrite(head_path("org/app", "main"), b"{}")
+    done = CliRunner().invoke(cli, ["fleet", "verify", "--store", url])
+    assert done.exit_code == StateError.exit_code
+    assert "1 problem" in done.output
+    assert "heads/main cannot be read" in done.output
