@@ -136,7 +136,9 @@ class Plan:
     """What a ranked query lowers to: route, width, reranker, expansion; and why.
 
     `fusion` says how a hybrid plan makes one order of what the views say: `weighted` scores, reciprocal ranks
-    (`rrf`) or the `learned` model. `estimate_ms` is what the plan is expected to cost here.
+    (`rrf`) or the `learned` model. `estimate_ms` is what the plan is expected to cost here. `model` names the
+    policy that chose the route, with its version, `decided_by` the two signals that decided; both are empty
+    where the rules chose.
     """
 
     route: Route
@@ -148,6 +150,8 @@ class Plan:
     fusion: str = ""
     budget: str = ""
     estimate_ms: float | None = None
+    model: str = ""
+    decided_by: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

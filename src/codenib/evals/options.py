@@ -112,7 +112,8 @@ def study_options(*, rows: bool = True) -> Callable[[Callable[..., None]], Calla
 def command_line() -> str:
     """The command as typed, with folders shortened to their names: reports carry no machine's paths."""
     words = sys.argv[1:]
-    if words and words[0] == "eval":
-        words = words[1:]
+    name = "codenib eval"
+    if words and words[0] in ("eval", "flywheel"):
+        name, words = f"codenib {words[0]}", words[1:]
     shown = [Path(word).name if "/" in word and Path(word).is_absolute() else word for word in words]
-    return " ".join(["codenib eval", *(f"'{word}'" if " " in word else word for word in shown)])
+    return " ".join([name, *(f"'{word}'" if " " in word else word for word in shown)])

@@ -21,6 +21,7 @@ from codenib.core.errors import InputError, StateError
 from codenib.core.requests import SearchRequest
 
 if TYPE_CHECKING:  # its patterns take ten milliseconds to compile, and most commands plan nothing
+    from codenib.planner.model import DecisionModel
     from codenib.planner.signals import Signals
 
 ROUTES = ("auto", *(route.value for route in Route))
@@ -35,6 +36,13 @@ _NEEDS = {
     Route.HYBRID: (_LEXICAL, _DENSE),
     Route.STRUCTURAL: (_LEXICAL, _GRAPH),
 }
+#: What a model of the router chooses among; each is a route and how its orders become one.
+ROUTER_ACTIONS = {
+    "lexical": (Route.LEXICAL, ""),
+    "hybrid:weighted": (Route.HYBRID, "weighted"),
+    "hybrid:rrf": (Route.HYBRID, "rrf"),
+    "hybrid:learned": (Route.HYBRID, "learned"),
+}
 ONE_HOP, FUSED = "one-hop", "dense-graph"
 EXPANSIONS = {Route.STRUCTURAL: ONE_HOP, Route.SEMANTIC: FUSED}
 RERANK = 30  # the cut before reranking
@@ -47,13 +55,18 @@ def make_plan(
     signals: Signals,
     capabilities: Collection[str],
     costs: Mapping[str, float] | None = None,
+    *,
+    model: DecisionModel | None = None,
 ) -> Plan:
-    """Lower a request, whose query has these signals, to the plan that serves it."""
+    """Lower a request, whose query has these signals, to the plan that serves it.
+
+    A `model` chooses the route where the caller and the structure of the question leave it open.
+    """
     _check(request)
     known = {**ASSUMED, **(costs or {})}
     milliseconds = _milliseconds(request.budget)
     if milliseconds is None:
-        return _estimated(_choose(request, signals, capabilities), known)
+        return _estimated(_modelled(_choose(request, signals, capabilities), request, signals, model), known)
     plans = [_estimated(plan, known) for plan in _by_cost(request, signals, capabilities)]
     for plan in plans:
         if (plan.estimate_ms or 0.0) <= milliseconds:
@@ -159,6 +172,30 @@ def _automatic(request: SearchRequest, signals: Signals, capabilities: Collectio
     kind = "a short question" if signals.is_question else "an issue's text"
     reason = f"it is {kind}"
     return Plan(Route.HYBRID, request.k, reason, fusion=fusion, budget=request.budget)
+
+
+def _modelled(plan: Plan, request: SearchRequest, signals: Signals, model: DecisionModel | None) -> Plan:
+    """The plan as the model chooses it, where the caller leaves the route open and vectors are there."""
+    default, asked = action_of(plan), (request.route, request.fusion) != ("auto", "auto")
+    if model is None or asked or plan.route is not Route.HYBRID:
+        return plan
+    from codenib.planner.model import query_features
+
+    choice = model.choose(query_features(signals), ROUTER_ACTIONS, default)
+    route, fusion = ROUTER_ACTIONS[choice.action]
+    reason = plan.reason if choice.action == default else choice.words
+    return replace(
+        plan, route=route, fusion=fusion, reason=reason, model=choice.model, decided_by=choice.signals
+    )
+
+
+def action_of(plan: Plan) -> str:
+    """How a router's model names the route of a plan.
+
+    >>> action_of(Plan(Route.HYBRID, 10, "", fusion="learned")), action_of(Plan(Route.LEXICAL, 10, ""))
+    ('hybrid:learned', 'lexical')
+    """
+    return f"{plan.route.value}:{plan.fusion}" if plan.fusion else plan.route.value
 
 
 def _fusion(request: SearchRequest, signals: Signals) -> str:

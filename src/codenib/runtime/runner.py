@@ -171,11 +171,16 @@ class AgentRunner:
             items = [block.item for block in blocks]
             self._trace.add("candidates", plan=answer.plan, total=answer.total, items=items)
         text = candidate_text(blocks) if blocks else ""
-        self._candidate_paths = [block.item.path for block in blocks]
+        paths = [block.item.path for block in blocks]
         tokens = count_message(Message("user", text))
-        decision = self._policy.begin(Start(issue, self._candidate_paths, tokens))
+        decision = self._policy.begin(Start(issue, paths, tokens))
+        if decision.most is not None and decision.most < len(blocks):
+            blocks = blocks[: decision.most]
+            text = candidate_text(blocks)
+        self._candidate_paths = [block.item.path for block in blocks]
+        chosen = {} if decision.choice is None else {"choice": decision.choice}
         self._trace.add(
-            "decision", about="candidates", yes=decision.yes, why=decision.why, like=decision.like
+            "decision", about="candidates", yes=decision.yes, why=decision.why, like=decision.like, **chosen
         )
         return f"{issue}\n\n{text}" if decision.yes and blocks else issue
 

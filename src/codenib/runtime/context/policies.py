@@ -6,7 +6,7 @@ once after the first successful read. `adaptive` chooses among the three as it g
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -16,12 +16,32 @@ from codenib.runtime.context.messages import Message
 
 
 @dataclass(frozen=True, slots=True)
+class LoggedChoice:
+    """An action that was chosen among others with a known chance, so that a log says what others would give.
+
+    `features` is what the choice was made from, `default` what the rules would have done.
+    """
+
+    action: str
+    propensity: float
+    alternatives: tuple[str, ...]
+    default: str
+    features: Mapping[str, float]
+    model: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
-    """`yes` delivers the candidates, or rewrites the history; `like` names the policy that does so too."""
+    """`yes` delivers the candidates, or rewrites the history; `like` names the policy that does so too.
+
+    `most` bounds the candidates that are delivered; `choice` is there where others had a chance.
+    """
 
     yes: bool
     why: str
     like: str
+    most: int | None = None
+    choice: LoggedChoice | None = None
 
 
 @dataclass(frozen=True, slots=True)

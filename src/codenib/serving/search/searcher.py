@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.core.protocols import Reranker
     from codenib.planner.signals import Signals
     from codenib.serving.search.costs import Costs
+    from codenib.serving.search.policy import ActiveModel
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.serving.snapshots.pool import Snapshots
 
@@ -143,6 +144,13 @@ class Searcher:
 
         return Costs(self._compiler.store.folder)
 
+    @cached_property
+    def _router(self) -> ActiveModel:
+        """The policy that the user activated for this repository, if any."""
+        from codenib.serving.search.policy import ActiveModel
+
+        return ActiveModel(self._compiler.store.folder, "router")
+
     def close(self) -> None:
         """Save the measured costs."""
         if "costs" in self.__dict__:
@@ -164,7 +172,8 @@ class Searcher:
         from codenib.planner.signals import read_signals
 
         signals = read_signals(request.query)
-        return signals, make_plan(request, signals, pinned.manifest.capabilities, self.costs.medians())
+        capabilities, costs = pinned.manifest.capabilities, self.costs.medians()
+        return signals, make_plan(request, signals, capabilities, costs, model=self._router.read())
 
     def _missing_views(
         self, request: SearchRequest, plan: Plan, pinned: PinnedSnapshot

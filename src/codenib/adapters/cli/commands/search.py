@@ -121,6 +121,8 @@ def plan(repository: str, query: str, request: SearchRequest, json_output: bool)
     click.echo(
         click.style(f"  route {chosen.route.letter} ({chosen.route}), {chosen.k_retrieve} results", dim=True)
     )
+    by = f", by {' and '.join(chosen.decided_by)}" if chosen.decided_by else ""
+    click.echo(click.style(f"  model: {chosen.model or 'no model, the rules chose'}{by}", dim=True))
     for name in ("identifiers", "dotted", "paths", "frames", "quoted", "errors"):
         value = getattr(signals, name)
         if value:

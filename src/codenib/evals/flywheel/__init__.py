@@ -1,0 +1,1 @@
+"""`codenib flywheel`: collect, evaluate, export, train, replay, report; round after round."""
