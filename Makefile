@@ -3,6 +3,7 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 TOOLS = $(CURDIR)/.tools
 STATICCHECK = v0.8.2
+VERSITYGW = v1.8.0
 ZOEKT = v0.0.0-20260807124253-c4d8f3537f7a
 ENGINES = src/codenib/navigation
 CYCLONEDX = 7.5.0
@@ -22,6 +23,7 @@ setup: ## a virtual environment with everything that `check` needs
 tools: setup browser ## the engines, servers and the browser that some tests drive; needs Node, Go, cargo, a JDK and Maven for theirs
 	npm install --prefix tools/js
 	GOBIN=$(TOOLS)/bin go install honnef.co/go/tools/cmd/staticcheck@$(STATICCHECK)
+	GOBIN=$(TOOLS)/bin go install github.com/versity/versitygw/cmd/versitygw@$(VERSITYGW)
 	CODENIB_TOOLBOX=$(TOOLS)/box CARGO_TARGET_DIR=$(TOOLS)/crates $(BIN)/codenib tools install all scip-python scip-typescript
 
 browser: ## Chromium for the tests of the page: by apt-get as root, otherwise it says what to install

@@ -97,7 +97,7 @@ def test_a_head_that_cannot_be_read_is_an_error(objects: ObjectStore) -> None:
 def test_of_concurrent_writers_exactly_one_wins_each_race(objects: ObjectStore) -> None:
     """1,000 races of 4: each wants to write the generation that follows what all have read.
 
-    In a folder a loser waits for the lock: `benchmarks/fleet_races.py` has the 1,000 there, and on S3.
+    In a folder a loser waits for the lock: `benchmarks/fleet_store.py` has the 1,000 there, and on S3.
     """
     writers, races = 4, 1000 if objects.url.startswith("memory") else 50
     start = threading.Barrier(writers)

@@ -6,6 +6,7 @@ Credentials and endpoints come from the environment, as the clouds' own programs
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from functools import cache, wraps
@@ -18,8 +19,8 @@ from codenib.core.errors import InputError, ProviderError, extra_hint
 from codenib.fleet.store.backend import Unacknowledged, Version
 
 if TYPE_CHECKING:
+    from obstore.store import ClientConfig, RetryConfig
     from obstore.store import ObjectStore as Bucket
-    from obstore.store import RetryConfig
 
 ParamsT = ParamSpec("ParamsT")
 ValueT = TypeVar("ValueT")
@@ -58,8 +59,11 @@ def _connect(url: str) -> Bucket:
     from obstore.exceptions import BaseError
     from obstore.store import from_url
 
+    # The library reads this variable only where it is given no options at all.
+    plain = os.environ.get("AWS_ALLOW_HTTP", "").lower() in ("1", "true", "yes")
+    options: ClientConfig = {"timeout": "300s", "connect_timeout": "5s", "allow_http": plain}
     try:
-        return from_url(url, retry_config=_RETRY, client_options={"timeout": "300s", "connect_timeout": "5s"})
+        return from_url(url, retry_config=_RETRY, client_options=options)
     except (BaseError, ValueError, TypeError) as error:
         raise InputError(f"{url} cannot be opened: {_first_line(error)}", hint=_HINT) from error
 
