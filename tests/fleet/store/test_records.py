@@ -7,11 +7,14 @@ import secrets
 from pathlib import Path
 
 import pytest
+from tests.fleet.store.conftest import Indexed
 
 from codenib.core.errors import StateError
+from codenib.core.views import ViewKind
 from codenib.fleet.store.objects import ObjectStore
-from codenib.fleet.store.records import RecordPacks, encode_pack, pack_keys
+from codenib.fleet.store.records import RecordPacks, encode_pack, pack_keys, snapshot_keys
 from codenib.manifest.cache import RecordCache, record_key
+from codenib.serving.workspace import Workspace
 
 
 @pytest.fixture
@@ -83,6 +86,29 @@ def test_the_table_of_a_pack_must_fit_its_length() -> None:
     for broken in (pack[:-1], pack + b"x", pack[:20], b"", b"codenib\1" + b"\xff" * 4):
         with pytest.raises(ValueError, match=r"it is|table"):
             pack_keys(broken)
+
+
+def test_a_second_machine_derives_nothing_that_the_first_derived(
+    objects: ObjectStore, indexed: Indexed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    manifest = indexed.store.manifest(indexed.snapshot)
+    assert manifest is not None
+    snapshot = indexed.store.snapshot(manifest, "app")
+    keys = snapshot_keys(snapshot)
+    cache = indexed.store.open_cache()
+    assert cache.missing(keys) == set()
+    assert RecordPacks(objects, "records").push(keys, cache) == len(keys) == 9  # 3 files, 3 records each
+    cache.close()
+
+    monkeypatch.setenv("CODENIB_HOME", str(tmp_path / "other home"))
+    packs = RecordPacks(objects, "records")
+    packs.refresh()
+    with Workspace(indexed.repo.path) as workspace:
+        other = RecordCache(tmp_path / "other home" / "v1" / "records.sqlite")
+        assert packs.pull(keys, other) == 9
+        other.close()
+        outcome = workspace.index((ViewKind.LEXICAL, ViewKind.TRIGRAM))
+        assert outcome.derived == 0
 
 
 class RecordCacheIn(RecordCache):

@@ -11,5 +11,7 @@ workspace = reader.open("org/name", ref="main")     # a `Workspace` of that snap
 reader.install("org/name", store, ref="main")       # into a local `Store`, to maintain from it
 
 packs = RecordPacks(objects, "records")             # records.py; or "embeddings"
+packs.refresh()                                     # learn of the packs of others
+keys = snapshot_keys(snapshot)                      # of what the views derive from its blobs
 packs.pull(keys, cache); packs.push(keys, cache)    # `cache` is a local `RecordCache`
 """

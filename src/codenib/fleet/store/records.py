@@ -21,9 +21,15 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from codenib.compiler.records.derive import UNITS
+from codenib.compiler.registry import DEFAULT_VIEWS, derivers_of
 from codenib.core.errors import StateError
+from codenib.core.source import SourceSnapshot
 from codenib.fleet.store.layout import DIGEST, FORM, ObjectRef
 from codenib.fleet.store.objects import ObjectStore
+from codenib.manifest.cache import record_key
+from codenib.units.languages import units_version
+from codenib.units.rules import rules_of
 
 _MAGIC = b"codenib\1"
 _COUNT = struct.Struct("<I")
@@ -157,6 +163,15 @@ class RecordPacks:
             partial.write_bytes(data)
             partial.replace(place)
         return np.frombuffer(data[: len(data) // 8 * 8], np.uint64)
+
+
+def snapshot_keys(snapshot: SourceSnapshot) -> list[bytes]:
+    """The keys of all that the default views derive from the blobs of a snapshot, each once."""
+    versions = {UNITS: units_version()}
+    versions.update((name, deriver.version) for name, deriver in derivers_of(DEFAULT_VIEWS).items())
+    language = rules_of(snapshot.settings).language
+    jobs = {(digest, language(path)) for path, digest in snapshot.files.items()}
+    return sorted(record_key(name, version, *job) for name, version in versions.items() for job in jobs)
 
 
 def encode_pack(rows: Sequence[tuple[bytes, bytes]]) -> bytes:
