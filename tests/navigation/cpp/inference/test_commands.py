@@ -38,6 +38,13 @@ def test_without_a_build_commands_come_from_texts(tmp_path: Path) -> None:
     assert found.inferred == inside.keys()
 
 
+def test_sources_of_the_program_come_before_tests_and_contributions(tmp_path: Path) -> None:
+    write(tmp_path, {"contrib/a.c": "", "lib/b.c": "", "main.c": "", "src/test/c.c": "", "zlib/d.c": ""})
+    found = CompleteCommands(tmp_path, [], tmp_path / ".templates").commands
+    paths = [each.file.removeprefix(f"{tmp_path}/") for each in found]
+    assert paths == ["lib/b.c", "main.c", "zlib/d.c", "contrib/a.c", "src/test/c.c"]
+
+
 def test_a_source_outside_the_database_gets_the_nearest_files_options(tmp_path: Path) -> None:
     write(tmp_path, {**FILES, "src/more.c": "", "tools/x.cpp": ""})
     given = [
