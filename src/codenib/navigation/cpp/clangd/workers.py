@@ -41,6 +41,9 @@ _SHARDS = Path(".cache", "clangd", "index")
 _WORKERS = 2
 # Files of one clangd process. Each reads the index anew: 0.2 CPU s on half of libuv, 1.1 on leveldb.
 _BATCH = 64
+# A class of so few files is not split: a clangd more reads the index and the standard library, for 1 to 3
+# CPU s on fmt, and the other worker has files of other classes to do.
+_UNSPLIT = 12
 
 
 #: Places of definition, and the identities of what a token names.
@@ -265,7 +268,9 @@ def _batches(
         kind = 0 if str(root / path) in compiled else 1 if path in table.references else 2
         classes[kind].append(path)
     most = {0: _BATCH, 1: _BATCH, 2: _BATCH // 4}
-    sizes = {kind: max(1, min(most[kind], -(-len(paths) // _WORKERS))) for kind, paths in classes.items()}
+    sizes = {
+        kind: max(_UNSPLIT, min(most[kind], -(-len(paths) // _WORKERS))) for kind, paths in classes.items()
+    }
     return [
         paths[at : at + sizes[kind]]
         for kind, paths in classes.items()
