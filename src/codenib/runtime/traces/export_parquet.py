@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 
 import msgspec
 
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, extra_hint
 
 if TYPE_CHECKING:
     import pyarrow
-
-INSTALL = "pip install 'codenib-views[parquet]'"
 
 
 def check_parquet() -> None:
@@ -23,7 +21,7 @@ def check_parquet() -> None:
         import pyarrow.parquet  # noqa: F401
     except ImportError as error:
         raise InputError(
-            "Parquet needs pyarrow", hint=f"{INSTALL}, or --no-parquet for JSON Lines alone"
+            "Parquet needs pyarrow", hint=f"{extra_hint('parquet')}, or --no-parquet for JSON Lines alone"
         ) from error
 
 

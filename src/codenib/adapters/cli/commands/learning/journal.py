@@ -30,6 +30,7 @@ from codenib.learning.journal.review import (
     journal_entries,
     journal_state,
 )
+from codenib.learning.journal.rows import JournalRows, journal_rows
 
 _MEGA = 1024 * 1024
 _AGO = re.compile(r"(\d+)([dh])")
@@ -119,21 +120,39 @@ def show(repository: str, k: int, since: float | None, until: float | None, json
 @journal.command()
 @_since
 @_until
-@click.option("--out", default="-", help="Where the entries go, a JSON object a line (default: here).")
+@click.option(
+    "--rows", is_flag=True, help="Questions with the places that were used and their weights instead."
+)
+@click.option("--uncorrected", is_flag=True, help="With --rows: also with too few data to correct for rank.")
+@click.option("--out", default="-", help="Where they go, a JSON object a line (default: here).")
 @as_json
 @click.pass_obj
-def export(repository: str, since: float | None, until: float | None, out: str, json_output: bool) -> None:
+def export(
+    repository: str,
+    since: float | None,
+    until: float | None,
+    rows: bool,
+    uncorrected: bool,
+    out: str,
+    json_output: bool,
+) -> None:
     """Write the entries as JSON Lines. This takes them out of the journal's care: look at them first."""
     started = time.perf_counter()
-    entries = journal_entries(repository, since=since, until=until)
+    values: Sequence[object] = ()
+    if rows:
+        found = journal_rows(repository, since=since, until=until, uncorrected=uncorrected)
+        values = found.rows
+        say(describe_rows(found))
+    else:
+        values = journal_entries(repository, since=since, until=until)
     with click.open_file(out, "w", encoding="utf-8", atomic=out != "-") as stream:
-        for entry in entries:
-            stream.write(msgspec.json.encode(entry).decode() + "\n")
+        for value in values:
+            stream.write(msgspec.json.encode(value).decode() + "\n")
     if out != "-":
         if json_output:
-            print_json(whole((JournalFile(out, len(entries)),), "journal", time.perf_counter() - started))
+            print_json(whole((JournalFile(out, len(values)),), "journal", time.perf_counter() - started))
         else:
-            say(f"{len(entries)} entries in {out}")
+            say(f"{len(values)} {'rows' if rows else 'entries'} in {out}")
 
 
 @journal.command()
@@ -158,6 +177,18 @@ def forget(
         print_json(whole((ForgottenItem(where, removed),), "journal", time.perf_counter() - started))
     else:
         say(f"{removed} entries of {where or 'all repositories'} are gone")
+
+
+def describe_rows(found: JournalRows) -> str:
+    """How the weights of rows came about, or why there are none."""
+    if found.examination is None:
+        return found.reason
+    ranks = ", ".join(
+        f"up to rank {last} {each.value:.2f} ({each.low:.2f}–{each.high:.2f})"
+        for last, each in found.examination.by_bucket.items()
+    )
+    more = f"; {found.left_out} uses at other ranks are left out" if found.left_out else ""
+    return f"examined, relative to rank 1: {ranks}, from {found.examination.uses} uses{more}"
 
 
 def _print_state(repository: str, started: float, json_output: bool) -> None:
