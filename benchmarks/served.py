@@ -8,14 +8,16 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from codenib.adapters.mcp.transport.tokens import AccessTokens
+from codenib.fleet.tenants.grant import Grant
 
+ALL = Grant(repositories=("*",))
 _HEADERS = {"Content-Type": "application/json", "Accept": "application/json, text/event-stream"}
 
 
@@ -123,10 +125,16 @@ class Served:
 
 
 @contextmanager
-def serving(root: Path, clients: int, *options: str) -> Iterator[Served]:
-    """Index `root` if needed, make a token a client, and serve until the end of the block."""
+def serving(root: Path, clients: int, *options: str, grants: Sequence[Grant] = (ALL,)) -> Iterator[Served]:
+    """Index `root` if needed, make a token a client, and serve until the end of the block.
+
+    Clients have the `grants` in turn.
+    """
     known = AccessTokens()
-    tokens = [known.create(f"benchmark {os.getpid()}-{number}", ["*"]) for number in range(clients)]
+    tokens = [
+        known.create(f"benchmark {os.getpid()}-{number}", grant=grants[number % len(grants)])
+        for number in range(clients)
+    ]
     command = [sys.executable, "-P", "-m", "codenib", "-C", str(root), "serve", "--http", "127.0.0.1:0"]
     process = subprocess.Popen(
         [*command, *options], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
@@ -135,7 +143,8 @@ def serving(root: Path, clients: int, *options: str) -> Iterator[Served]:
         assert process.stdout is not None
         address = process.stdout.readline().split()[0]
         served = Served(process, int(address.split(":")[2].split("/")[0]), [text for _, text in tokens])
-        _await_ready(served)
+        for client in range(len(grants)):
+            _await_ready(served, client)
         yield served
     finally:
         process.terminate()
@@ -144,8 +153,8 @@ def serving(root: Path, clients: int, *options: str) -> Iterator[Served]:
             known.revoke(row.id)
 
 
-def _await_ready(served: Served) -> None:
-    client = served.connect(0)
+def _await_ready(served: Served, number: int) -> None:
+    client = served.connect(number)
     while not client.call("search", {"query": "ready", "k": 1}).answered:
         time.sleep(0.2)
     client.close()

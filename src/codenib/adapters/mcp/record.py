@@ -30,6 +30,7 @@ class CallRecord:
     plan: str = ""
     tokens: int = 0
     waited_s: float = 0.0  # for its turn
+    served_s: float = 0.0  # that its turn took
     urgency: Urgency = "interactive"
     began: float = field(default_factory=time.monotonic)
     status: int = 0

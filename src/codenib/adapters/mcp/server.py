@@ -221,16 +221,20 @@ class _Handlers:
         record.plan = "cheaper" if cheaper else ""
 
         def run() -> Rendered:
-            record.waited_s = time.monotonic() - queued
-            return _run(
-                self._context,
-                tool,
-                arguments,
-                views=views,
-                sent=self._sent,
-                cheaper=cheaper,
-                structured=structured,
-            )
+            began = time.monotonic()
+            record.waited_s = began - queued
+            try:
+                return _run(
+                    self._context,
+                    tool,
+                    arguments,
+                    views=views,
+                    sent=self._sent,
+                    cheaper=cheaper,
+                    structured=structured,
+                )
+            finally:
+                record.served_s = time.monotonic() - began
 
         with anyio.move_on_after(_CALL_S):
             async with anyio.create_task_group() as group:

@@ -41,6 +41,7 @@ class AuditRow(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     asked: str = ""
     arrived_s: float = 0.0  # after the first request of the process, by a clock that never jumps
     waited_ms: float = 0.0  # for its turn
+    served_ms: float = 0.0  # that its turn took
     ms: float = 0.0
     tokens: int = 0
     more: int = 0  # refusals of this token that came within a second of the one before, and have no row

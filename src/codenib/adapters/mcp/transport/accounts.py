@@ -90,6 +90,7 @@ class Accounts:
             asked=record.asked,
             arrived_s=round(record.began - self._began, 6),
             waited_ms=round(record.waited_s * 1000, 3),
+            served_ms=round(record.served_s * 1000, 3),
             ms=round(record.seconds * 1000, 3),
             tokens=record.tokens,
             plan=record.plan,
