@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.served import Connection, Reply, Served, percentile, serving
+from codenib.fleet.scheduler.measured import recorded_trace
+from codenib.fleet.scheduler.trace import write_trace
 from codenib.fleet.tenants.audit import AuditRow, read_audit
 from codenib.fleet.tenants.grant import Grant
 
@@ -78,6 +80,7 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--memory-mb", type=float, default=1500.0)
+    parser.add_argument("--record", type=Path, help="write the calls here, for codenib fleet simulate")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         owned = [
@@ -95,6 +98,8 @@ def main() -> int:
         with serving(owned[0].root, options.clients, *more, grants=grants) as served:
             tally = _run(served, turns, owned, options.minutes)
             alive = served.process.poll() is None
+        if options.record:
+            write_trace(recorded_trace(), options.record)
         return _report(tally, began, options.memory_mb, alive)
 
 

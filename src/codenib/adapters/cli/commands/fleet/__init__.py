@@ -17,6 +17,11 @@ FLEET_COMMANDS = {
     "regex": ("ask", "regex", "Find lines by pattern in all repositories, and whether these are all."),
     "symbols": ("ask", "symbols", "Find declarations by name in all repositories."),
     "verify": ("verify", "verify", "Check that a store has everything that its heads name."),
+    "simulate": (
+        "simulate",
+        "simulate",
+        "Replay recorded calls under more load, on more repositories.",
+    ),
     "status": ("catalogue", "status", "Show how each repository stands to its source."),
 }
 

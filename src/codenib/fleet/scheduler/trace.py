@@ -1,0 +1,149 @@
+"""Rows of an audit log in, a trace of calls and what each costs out: what simulations replay.
+
+Nothing here is invented: a call's cost is the time that its turn took when it was recorded; what opening a
+repository costs is the time that its first recorded call took beyond the median of its kind there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from statistics import median
+
+import msgspec
+
+from codenib.core.errors import UNDECODABLE, InputError
+from codenib.fleet.tenants.audit import AuditRow
+
+
+class RecordedCall(msgspec.Struct, frozen=True):
+    """One call: when it came, whose it is, of which repository, and how long its turn took."""
+
+    at_s: float
+    tenant: str
+    repository: str
+    tool: str
+    cost_s: float
+
+
+class RepositoryCost(msgspec.Struct, frozen=True):
+    """What is measured of a repository: bytes of its artifacts, and what opening them cost."""
+
+    size_bytes: float
+    open_s: float
+
+
+class Trace(msgspec.Struct, frozen=True):
+    """Calls in the order of their coming, and what each repository costs."""
+
+    calls: tuple[RecordedCall, ...]
+    repositories: dict[str, RepositoryCost]
+
+    @property
+    def seconds(self) -> float:
+        """From the first call to the last."""
+        return self.calls[-1].at_s - self.calls[0].at_s if self.calls else 0.0
+
+
+def trace_of(rows: Iterable[AuditRow], sizes: Mapping[str, float]) -> Trace:
+    """The trace of recorded requests; `sizes` has the bytes of each repository's artifacts."""
+    served = [row for row in rows if row.tool and row.served_ms > 0 and row.repository in sizes]
+    served.sort(key=lambda row: row.time - row.ms / 1000)
+    if not served:
+        hint = "codenib serve writes the audit log; ask it something first"
+        raise InputError("no call with a cost is recorded", hint=hint)
+    begin = served[0].time - served[0].ms / 1000
+    calls = tuple(
+        RecordedCall(
+            row.time - row.ms / 1000 - begin, row.tenant, row.repository, row.tool, row.served_ms / 1000
+        )
+        for row in served
+    )
+    return Trace(calls, _costs(calls, sizes))
+
+
+def _costs(calls: Sequence[RecordedCall], sizes: Mapping[str, float]) -> dict[str, RepositoryCost]:
+    by_kind: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for call in calls:
+        by_kind[call.repository, call.tool].append(call.cost_s)
+    first: dict[str, RecordedCall] = {}
+    for call in calls:
+        first.setdefault(call.repository, call)
+    return {
+        name: RepositoryCost(sizes[name], max(call.cost_s - median(by_kind[name, call.tool]), 0.0))
+        for name, call in first.items()
+    }
+
+
+def read_trace(file: Path) -> Trace:
+    """A trace that `write_trace` wrote."""
+    try:
+        return msgspec.json.decode(file.read_bytes(), type=Trace)
+    except FileNotFoundError:
+        raise InputError(f"there is no file {file}", hint="codenib fleet simulate --record FILE") from None
+    except UNDECODABLE as error:
+        what = f"{file} is no recorded trace: {error}"
+        raise InputError(what, hint="codenib fleet simulate --record FILE") from error
+
+
+def write_trace(trace: Trace, file: Path, *, anonymous: bool = True) -> None:
+    """Write a trace, by default with numbers in the place of tenants' and repositories' names."""
+    if anonymous:
+        names = {name: f"repository-{number}" for number, name in enumerate(trace.repositories, 1)}
+        tenants = {name: f"tenant-{at}" for at, name in enumerate(sorted({c.tenant for c in trace.calls}), 1)}
+        calls = tuple(
+            msgspec.structs.replace(call, repository=names[call.repository], tenant=tenants[call.tenant])
+            for call in trace.calls
+        )
+        trace = Trace(calls, {names[name]: cost for name, cost in trace.repositories.items()})
+    file.write_bytes(msgspec.json.format(msgspec.json.encode(trace), indent=1))
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """How a trace is grown: `load` times the calls a second, over so many `repositories` in all."""
+
+    load: int = 1
+    repositories: int | None = None  # None: those that were recorded
+
+
+def grown(trace: Trace, scale: Scale, seed: int = 1) -> Trace:
+    """The trace at another scale. Costs are drawn from measured ones, never made up.
+
+    `load` copies of the calls come in the same time, each shifted at random, so bursts stay bursts but do not
+    fall together. Each further repository stands for a recorded one: it has its size and costs, and an equal
+    part of its calls. So of many none is asked much more than others, which is the worst case for a cache.
+    """
+    chance = Random(seed)
+    span = trace.seconds or 1.0
+    calls = [
+        call if not copy else msgspec.structs.replace(call, at_s=(call.at_s + chance.random() * span) % span)
+        for copy in range(scale.load)
+        for call in trace.calls
+    ]
+    repositories = dict(trace.repositories)
+    if scale.repositories is not None and scale.repositories > len(repositories):
+        recorded = [name for name, _ in Counter(call.repository for call in trace.calls).most_common()]
+        clones = _clones(recorded, scale.repositories)
+        repositories = {clone: trace.repositories[name] for name, row in clones.items() for clone in row}
+        calls = [
+            msgspec.structs.replace(call, repository=chance.choice(clones[call.repository])) for call in calls
+        ]
+    calls.sort(key=lambda call: call.at_s)
+    return Trace(tuple(calls), repositories)
+
+
+def _clones(recorded: Sequence[str], count: int) -> dict[str, list[str]]:
+    """For each recorded repository those that stand for it, `count` in all.
+
+    >>> _clones(["a", "b"], 5)
+    {'a': ['a', 'a#2', 'a#4'], 'b': ['b', 'b#3']}
+    """
+    clones: dict[str, list[str]] = {name: [name] for name in recorded}
+    for number in range(len(recorded), count):
+        name = recorded[number % len(recorded)]
+        clones[name].append(f"{name}#{number}")
+    return clones
