@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
+
+import pytest
 
 from codenib.navigation.cpp.compile_commands import read_entries
 from codenib.navigation.cpp.configure import configure, dry_run_entries
@@ -32,6 +35,18 @@ def test_a_makefile_is_run_with_compilers_that_record(tmp_path: Path) -> None:
     [row] = read_entries(database)
     assert (row["file"], row["arguments"]) == ("a.c", ["cc", "-DX=1", "-c", "-o", "a.o", "a.c"])
     assert not (root / "ran").exists()  # it runs in a copy
+
+
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="cmake is not on the path")
+def test_cmake_does_without_a_library_that_an_option_asks_for(tmp_path: Path) -> None:
+    (tmp_path / "a.c").write_text("int a;\n")
+    (tmp_path / "CMakeLists.txt").write_text(
+        'cmake_minimum_required(VERSION 3.10)\nproject(a C)\noption(USE_NOSUCHLIB "" ON)\n'
+        "if(USE_NOSUCHLIB)\n  find_package(NoSuchLib REQUIRED)\nendif()\nadd_library(a a.c)\n"
+    )
+    database, source, reasons = configure(tmp_path, tmp_path / "out")
+    assert database is not None and (source, reasons) == ("CMake", ("CMake: without USE_NOSUCHLIB",))
+    assert [Path(row["file"]).name for row in read_entries(database)] == ["a.c"]
 
 
 def test_each_builder_that_fails_is_named_with_its_reason(tmp_path: Path) -> None:

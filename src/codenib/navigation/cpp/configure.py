@@ -29,19 +29,24 @@ _NO_COMMANDS = "it wrote no compile commands"
 _EXTRAS = re.compile(
     r"\b(?:option|cmake_dependent_option)\s*\(\s*\"?(\w*(?:TEST|BENCH|EXAMPLE|FUZZ|DOC)\w*)", re.I
 )
+#: What CMake says of a library that it does not find, and how an option is declared.
+_MISSING = re.compile(r"Could NOT find (\w+)|package configuration file provided by \"(\w+)\"")
+_CMAKE_OPTION = re.compile(r"\b(?:option|cmake_dependent_option)\s*\(\s*\"?(\w+)", re.I)
+_MOST_MISSING = 6  # libraries that are done without, each after another try
 _COMPILERS = re.compile(r"(?:^|/)(?:[\w.]+-)*(?:cc|gcc|g\+\+|c\+\+|clang|clang\+\+)(?:-[\d.]+)?$")
 
 
 def configure(root: Path, out: Path) -> tuple[Path | None, str, tuple[str, ...]]:
     """Configure the build of a repository in the folder `out`; the path of the database, the name of the
-    builder that gave it, and why those before it did not."""
+    builder that gave it, and why those before it did not, or without which options it did."""
     reasons: list[str] = []
     for name, files, build in _BUILDERS:
         if any((root / file).is_file() for file in files):
             database, reason = build(root, out / name)
+            if reason:
+                reasons.append(f"{name}: {reason}")
             if database is not None:
                 return database, name, tuple(reasons)
-            reasons.append(f"{name}: {reason}")
     return None, "", tuple(reasons) or ("there is no CMakeLists.txt, meson.build or Makefile",)
 
 
@@ -53,16 +58,33 @@ def _by_cmake(root: Path, out: Path) -> tuple[Path | None, str]:
             "-DFETCHCONTENT_FULLY_DISCONNECTED=ON"]  # fmt: skip
     if shutil.which("ninja"):
         base += ["-G", "Ninja"]
-    extras = sorted(
-        set(_EXTRAS.findall((root / "CMakeLists.txt").read_text("utf-8", "replace"))) | {"BUILD_TESTING"}
-    )
-    reason = ""
-    for more in ([], [f"-D{name}=OFF" for name in extras]):
+    text = (root / "CMakeLists.txt").read_text("utf-8", "replace")
+    extras = sorted({*_EXTRAS.findall(text), "BUILD_TESTING"})
+    off: list[str] = []
+    for attempt in range(2 + _MOST_MISSING):
         shutil.rmtree(out, ignore_errors=True)
-        reason = _run([*base, *more], root) or ("" if read_entries(out / DATABASE) else _NO_COMMANDS)
+        reason = _run([*base, *(f"-D{name}=OFF" for name in off)], root)
+        reason = reason or ("" if read_entries(out / DATABASE) else _NO_COMMANDS)
         if not reason:
-            return out / DATABASE, ""
-    return None, reason
+            return out / DATABASE, f"without {', '.join(off)}" if off else ""
+        more = [name for name in without_missing(text, reason) if name not in off]
+        if not more and attempt and set(extras) <= set(off):
+            break
+        off += more or [name for name in extras if name not in off]
+    return None, reason.partition(" Call Stack")[0]
+
+
+def without_missing(text: str, reason: str) -> list[str]:
+    """The options of a CMakeLists.txt that are named as the library that CMake did not find.
+
+    >>> without_missing("option(CURL_USE_LIBPSL \\"Use it\\" ON)", "Could NOT find Libpsl (missing: X)")
+    ['CURL_USE_LIBPSL']
+    """
+    missing = _MISSING.search(reason)
+    if missing is None:
+        return []
+    library = (missing[1] or missing[2]).lower()
+    return [name for name in _CMAKE_OPTION.findall(text) if library in name.lower()]
 
 
 def _by_meson(root: Path, out: Path) -> tuple[Path | None, str]:
