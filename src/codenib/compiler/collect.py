@@ -16,6 +16,7 @@ from codenib.manifest.cache import record_key
 from codenib.manifest.embeddings import embedding_key
 from codenib.manifest.files import disk_usage, reports_faults
 from codenib.manifest.home import home
+from codenib.manifest.learned import drop_learned
 from codenib.manifest.store import Store
 from codenib.manifest.sweep import sweep
 from codenib.snapshot.store import LocalBlobs
@@ -75,6 +76,7 @@ def _sweep_repositories(root: Path, keep: int) -> _Reached:
             reached.repositories_gone += 1
             continue
         reached.artifacts_gone += sweep(store, slow=SLOW_VIEWS, keep_clean=keep, keep_dirty=keep)
+        reached.artifacts_gone += drop_learned(store, keep)
         reached.vectors.update(_vectors_of(store))
         reached.blobs.update(_stale_texts_of(store))
         reached.jobs.update(_jobs_of(store))

@@ -51,6 +51,8 @@ class SearchRequest(CheckedRequest):
     semantic route. Without `tests`, test code ranks lower unless the question is about tests. `explain` asks
     why each result stands where it does, which costs the orders of the single views again.
 
+    Without `learned`, what `codenib learn` made of this repository is left out.
+
     `like` is a place, `path:line`, instead of a query: then what resembles the unit there is asked for.
     """
 
@@ -67,6 +69,7 @@ class SearchRequest(CheckedRequest):
     expand: bool = False
     explain: bool = False
     like: str = ""
+    learned: bool = True
     snapshot: SnapshotRequest = CURRENT
 
 

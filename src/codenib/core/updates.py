@@ -122,3 +122,17 @@ class GraphUpdate(msgspec.Struct):
     @property
     def rederived(self) -> int:
         return sum(len(group.rederived) for group in self.groups)
+
+
+@dataclass(frozen=True, slots=True)
+class LearnedSummary:
+    """A stored file as `status` shows it: where it was learnt, on how much, and what it gained there."""
+
+    artifact: str
+    size_bytes: int
+    commit: str = ""
+    rows: int = 0
+    file_gain: float = 0.0  # points of recall in the first ten, on the commits that it was tested on
+    unit_gain: float = 0.0
+    applies: bool = False
+    error: str = ""

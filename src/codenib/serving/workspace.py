@@ -157,13 +157,14 @@ class Workspace:
         self, query: str = "", *, like: str = "", k: int = 10, route: str = "auto", budget: str = "balanced",
         level: requests.ResultLevel = "unit", paths: Sequence[str] = (), tests: requests.Tests | None = None,
         fusion: str = "auto", reranker: str | None = None, cut: int | None = None, expand: bool = False,
-        at: str | None = None, refresh: Refresh = "auto",
+        learned: bool = True, at: str | None = None, refresh: Refresh = "auto",
     ) -> Answer:  # fmt: skip
         """Units (or files) by how well they match `query`, or resemble the place `like`, best first."""
         return self.searcher.search(
             requests.SearchRequest(
                 query, k=k, route=route, budget=budget, level=level, paths=paths, tests=tests, fusion=fusion,
-                reranker=reranker, cut=cut, expand=expand, like=like, snapshot=SnapshotRequest(at, refresh),
+                reranker=reranker, cut=cut, expand=expand, like=like, learned=learned,
+                snapshot=SnapshotRequest(at, refresh),
             )
         )  # fmt: skip
 

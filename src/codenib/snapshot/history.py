@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -275,3 +276,16 @@ def _listed(line: str) -> ListedCommit:
 
 def _lines(names: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode()
+
+
+def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
+    """Whether `older` leads to `newer`; not where git does not know one of them."""
+    if repository.common_dir is None:
+        return False
+    return _leads_to(str(repository.common_dir), older, newer)
+
+
+@lru_cache(maxsize=256)  # the past of a commit never changes
+def _leads_to(git_dir: str, older: str, newer: str) -> bool:
+    args = [f"--git-dir={git_dir}", "merge-base", "--is-ancestor", older, newer]
+    return git.call(args).code == 0

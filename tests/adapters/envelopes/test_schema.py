@@ -66,6 +66,7 @@ LINES = [
     "install --dry-run --client cursor",
     "install --print --client cursor",
     "uninstall --dry-run --client cursor",
+    "learn",
     "journal on",
     "journal show",
     "journal export --out entries.jsonl",

@@ -50,6 +50,7 @@ COMMANDS = {
     "agent": ("agent", "Let a model find the places of an issue, with tools over the views."),
     "trace": ("trace", "Read the trace of an agent's run, or make training rows of it."),
     "journal": ("learning.journal", "Record here what agents ask and do with the answers; off by default."),
+    "learn": ("learning.learn", "Learn from this repository's fixes to order answers, if that is better."),
     "index": ("index", "Build the views of this repository."),
     "import-scip": ("index", "Build the graph from a SCIP index."),
     "update": ("index", "Bring the views up to the worktree as it is now."),
@@ -79,6 +80,7 @@ _CONFIGURED = {"search", "plan", "regex", "explore", "map"}
 #: Commands that run long or talk meanwhile; a terminal pages the long output of all others.
 _NOT_PAGED = {
     "agent",
+    "learn",
     "index",
     "import-scip",
     "update",

@@ -75,8 +75,14 @@ _PLANNING = (
     ),
     click.option("--cut", type=int, metavar="N", help="How many candidates the reranker reads."),
     click.option("--expand", is_flag=True, help="Add the graph's neighbours to the semantic route."),
+    click.option(
+        "--learned/--no-learned",
+        default=True,
+        show_default=True,
+        help="Use what `codenib learn` made of this repository.",
+    ),
 )
-_REQUESTED = ("k", "route", "budget", "fusion", "reranker", "cut", "expand")
+_REQUESTED = ("k", "route", "budget", "fusion", "reranker", "cut", "expand", "learned")
 
 
 def planning(function: Callable[..., None]) -> Callable[..., None]:

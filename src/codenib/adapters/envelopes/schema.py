@@ -25,6 +25,7 @@ from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
 from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply, FleetSyncReply
 from codenib.adapters.envelopes.fleet_answers import FleetRegexReply, FleetSearchReply, FleetSymbolsReply
 from codenib.adapters.envelopes.journals import ForgottenItem, JournalFile, JournalItem, JournalReply
+from codenib.adapters.envelopes.learning import LearnReply
 from codenib.adapters.envelopes.navigation import (
     ComparisonReply,
     DrawingReply,
@@ -81,6 +82,7 @@ REPLIES: dict[str, Any] = {
     "trace show": TraceReply,
     "trace export": Envelope[ExportItem],
     "trace replay": Envelope[ReplayedStep],
+    "learn": LearnReply,
     "journal on": Envelope[JournalItem],
     "journal off": Envelope[JournalItem],
     "journal show": JournalReply,

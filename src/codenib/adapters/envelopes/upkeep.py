@@ -18,7 +18,7 @@ from codenib.adapters.envelopes.envelope import (
     utc,
 )
 from codenib.core.answers import SnapshotRef
-from codenib.core.updates import GraphUpdate, Outcome, RecentUpdate
+from codenib.core.updates import GraphUpdate, LearnedSummary, Outcome, RecentUpdate
 from codenib.core.views import ViewKind, ViewRecord
 from codenib.serving.installation import CollectReport
 from codenib.serving.snapshots.maintenance import AuditReport
@@ -61,6 +61,7 @@ class StatusReply(Envelope[ViewRecord], kw_only=True, frozen=True):
     store: str
     size_bytes: int
     shared_bytes: int
+    learned: tuple[LearnedSummary, ...] = ()
 
 
 class UpdateItem(msgspec.Struct, frozen=True):
@@ -221,6 +222,7 @@ def status_reply(report: StatusReport, seconds: float) -> StatusReply:
         store=report.store,
         size_bytes=report.size_bytes,
         shared_bytes=report.shared_bytes,
+        learned=report.learned,
     )
 
 

@@ -14,27 +14,21 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from codenib.core.source import Level, Mark
+from codenib.core.source import Level
 from codenib.evals.data.clones import git
 from codenib.evals.runs import Record
+from codenib.learning.rows import (
+    LEAST_WORDS,
+    MOST_BLOCKS,
+    MOST_FILES,
+    group_of,
+    is_source,
+    question,
+)
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
-from codenib.units.marks import marks_of
 
-MOST_BLOCKS = 10  # the paper's
-MOST_FILES = 10
-LEAST_WORDS = 6  # a message with fewer is no question
-_TRAILER = re.compile(
-    r"^(Signed-off-by|Co-authored-by|Reviewed-by|CommitChange-Id|Reviewed-on|PR-URL|Refs?|Fix(es)?|Closes?):.*$",
-    re.M | re.I,
-)
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
-_GROUPS = {
-    "python": "Python", "go": "Go", "rust": "Rust", "c": "C/C++", "cpp": "C/C++", "typescript": "TS/JS",
-    "javascript": "TS/JS", "tsx": "TS/JS", "java": "Java", "ruby": "Ruby", "php": "PHP", "kotlin": "Kotlin",
-    "scala": "Scala", "swift": "Swift", "lua": "Lua", "csharp": "C#",
-}  # fmt: skip
-NOT_SOURCE = Mark.TEST | Mark.VENDORED | Mark.GENERATED | Mark.PROSE
 
 
 class Rejected(Exception):
@@ -89,7 +83,7 @@ def row_of(
     query = asked or question(git(clone, "log", "-1", "--format=%B", commit).stdout)
     if len(query.split()) < LEAST_WORDS:
         raise Rejected("the message is too short")
-    changes = [change for change in changes_of(clone, parent, commit) if _is_source(change.path)]
+    changes = [change for change in changes_of(clone, parent, commit) if is_source(change.path)]
     before = [change for change in changes if change.status != "A"]
     if len(before) < len(changes) and before:
         raise Rejected("a new file is needed")
@@ -120,13 +114,6 @@ def row_of(
         "gold_blocks": blocks,
         "source": f"commit {commit}",
     }
-
-
-def question(message: str) -> str:
-    """A commit's message as a question: without trailers, numbers of issues and links."""
-    text = _TRAILER.sub("", message)
-    text = re.sub(r"\(#\d+\)|https?://\S+", "", text)
-    return re.sub(r"\n{3,}", "\n\n", text).strip()
 
 
 def changes_of(clone: Path, parent: str, commit: str) -> list[CommitChange]:
@@ -214,15 +201,6 @@ def last_line(lines: Sequence[str], start: int, end: int) -> int:
     while end > start and not lines[end - 1].strip():
         end -= 1
     return end
-
-
-def group_of(path: str) -> str:
-    """The language group of a source file, as rows name it; empty for anything else."""
-    return _GROUPS.get(language_hint(path), "")
-
-
-def _is_source(path: str) -> bool:
-    return bool(group_of(path)) and not marks_of(path) & NOT_SOURCE
 
 
 def check_rows(rows: Sequence[Record], clone: Path) -> list[str]:

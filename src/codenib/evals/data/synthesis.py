@@ -15,8 +15,9 @@ from pathlib import Path
 
 from codenib.core.source import Level
 from codenib.evals.data.clones import git
-from codenib.evals.data.history_rows import NOT_SOURCE, group_of, last_line
+from codenib.evals.data.history_rows import last_line
 from codenib.evals.runs import Record
+from codenib.learning.rows import NOT_SOURCE, group_of
 from codenib.units.extract import extract
 from codenib.units.languages import language_hint
 from codenib.units.marks import marks_of

@@ -12,19 +12,12 @@ import click
 import msgspec
 
 from codenib.core.errors import InputError
-from codenib.evals.data.history_rows import (
-    MOST_BLOCKS,
-    MOST_FILES,
-    Rejected,
-    RowQuality,
-    check_rows,
-    row_of,
-    rows_of,
-)
+from codenib.evals.data.history_rows import Rejected, RowQuality, check_rows, row_of, rows_of
 from codenib.evals.data.synthesis import BUDGET, synthesize
 from codenib.evals.options import StudyOptions, study_options
 from codenib.evals.reports.report import Report, table
 from codenib.evals.runs import Record, StudyRun
+from codenib.learning.rows import MOST_BLOCKS, MOST_FILES
 
 
 class _Issue(msgspec.Struct):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codenib.core.embedding import Embedder
     from codenib.core.protocols import Reranker
     from codenib.serving.search.costs import Stopwatch
+    from codenib.serving.search.learned.repository import RepositoryOrder
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.views.lexical.read import Scores
 
@@ -36,6 +37,7 @@ class Execution:
     costs: Stopwatch
     embedder: Embedder | None = None
     reranker: Reranker | None = None
+    learnt: RepositoryOrder | None = None
 
 
 def execute(execution: Execution) -> RankedEvidence:
@@ -153,7 +155,7 @@ def _learned(execution: Execution) -> RankedEvidence:
     pinned, wanted = execution.pinned, execution.wanted
     with execution.costs.timed("learned"):
         features = gather_features(pinned, wanted, execution.signals, execution.embedder)
-        order = rank_learned(features)
+        order = rank_learned(features, execution.learnt)
     by_unit = wanted.level == "unit"
     base = features.scores.units if by_unit else features.scores.files
     numbers, scores = (order.units, order.unit_scores) if by_unit else (order.files, order.file_scores)

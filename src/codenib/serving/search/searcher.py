@@ -5,8 +5,8 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Answer, Plan, PlanStep, Route, SnapshotRef
@@ -18,6 +18,7 @@ from codenib.planner.plan import make_plan, parse_budget
 from codenib.planner.words import sentence, steps_of
 from codenib.serving.snapshots.background import is_allowed
 from codenib.serving.snapshots.reader import link_source
+from codenib.snapshot.history import is_ancestor
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.compiler.compiler import IndexCompiler
@@ -26,6 +27,7 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.core.protocols import Reranker
     from codenib.planner.signals import Signals
     from codenib.serving.search.costs import Costs
+    from codenib.serving.search.learned.repository import RepositoryOrder
     from codenib.serving.search.policy import ActiveModel
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.serving.snapshots.pool import Snapshots
@@ -95,6 +97,7 @@ class Searcher:
             costs=watch,
             embedder=self._embedder(pinned, plan),
             reranker=self._reranker(plan.reranker) if plan.reranker else None,
+            learnt=self._learnt(request, pinned, plan),
         )
         ranked = execute(execution)
         link_source(ranked.items, self._snapshots, pinned.ref.id)
@@ -173,7 +176,23 @@ class Searcher:
 
         signals = read_signals(request.query)
         capabilities, costs = pinned.manifest.capabilities, self.costs.medians()
-        return signals, make_plan(request, signals, capabilities, costs, model=self._router.read())
+        plan = make_plan(request, signals, capabilities, costs, model=self._router.read())
+        learnt = self._learnt(request, pinned, plan)
+        if learnt is None:
+            return signals, plan
+        told = f"{plan.reason}; ordered with what was learnt at {learnt.commit[:10]}"
+        return signals, replace(plan, reason=told)
+
+    def _learnt(self, request: SearchRequest, pinned: PinnedSnapshot, plan: Plan) -> RepositoryOrder | None:
+        """What `codenib learn` made of this repository before the snapshot's commit."""
+        folder = self._compiler.store.folder / "learned"
+        if plan.fusion != "learned" or not request.learned or not folder.is_dir():
+            return None
+        from codenib.serving.search.learned.repository import learned_for, open_learned
+
+        repository = self._compiler.repository
+        path = learned_for(self._compiler.store, pinned.ref.commit, partial(is_ancestor, repository))
+        return None if path is None else open_learned(path)
 
     def _missing_views(
         self, request: SearchRequest, plan: Plan, pinned: PinnedSnapshot
@@ -194,6 +213,12 @@ class Searcher:
 
     def _embedder(self, pinned: PinnedSnapshot, plan: Plan) -> Embedder | None:
         if plan.route not in (Route.SEMANTIC, Route.HYBRID):
+            return None
+        return self._compiler.dense.embedder_of(pinned.manifest.views[ViewKind.DENSE].fields)
+
+    def embedder_of(self, pinned: PinnedSnapshot) -> Embedder | None:
+        """What embeds questions to a snapshot's vectors; None where it has none that are at hand."""
+        if "ranked:semantic:instant" not in pinned.manifest.capabilities:
             return None
         return self._compiler.dense.embedder_of(pinned.manifest.views[ViewKind.DENSE].fields)
 

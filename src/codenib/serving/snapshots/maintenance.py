@@ -17,6 +17,7 @@ from codenib.core.requests import IndexRequest
 from codenib.core.updates import Outcome, RecentUpdate
 from codenib.core.views import RepoManifest, Status, ViewKind
 from codenib.manifest.files import reports_faults
+from codenib.manifest.learned import drop_learned, write_learned
 from codenib.manifest.trust import grant, revoke
 from codenib.serving.snapshots.pool import SnapshotPool
 
@@ -155,6 +156,18 @@ class Maintenance:
     def verify(self, views: Sequence[ViewKind] = (), *, at: str | None = None) -> dict[ViewKind, list[str]]:
         """Rebuild beside the maintained views (all by default); the differences by view, empty when equal."""
         return self._compiler.verify(self._compiler.take(at), views or self.snapshots.views_of_head())
+
+    @reports_faults
+    def store_learned(self, data: bytes) -> str:
+        """Store what was learnt of this repository; its name."""
+        with self._compiler.store.not_collecting():
+            return write_learned(self._compiler.store, data).stem
+
+    @reports_faults
+    def forget_learned(self) -> int:
+        """Forget all that was learnt of this repository; how many files went."""
+        with self._compiler.store.not_collecting():
+            return drop_learned(self._compiler.store)
 
     def snapshot_of(self, at: str | None = None) -> SnapshotRef:
         """The snapshot of a revision, or of the worktree as it is now."""

@@ -30,7 +30,7 @@ from codenib.core.text.masking import mask_secrets
 from codenib.core.views import INSTANT, RepoManifest, Status, ViewKind
 from codenib.manifest.store import Store
 from codenib.serving.snapshots.status import skipped_files
-from codenib.snapshot.blobs import BlobSource
+from codenib.snapshot.blobs import Blobs, BlobSource
 from codenib.snapshot.secrets import is_secret
 from codenib.units.encoding import as_utf8
 from codenib.units.extract import extract
@@ -221,6 +221,10 @@ class PinnedSnapshot:
             return None
         data = self.derived(_stored_files).get(path)
         return None if data is None else mask_secrets(data().decode("utf-8", "replace"))
+
+    def open_blobs(self) -> Blobs:
+        """A reader of the repository's blobs, also of those that the snapshot lacks; the caller closes it."""
+        return self._source.open()
 
     def units(self, path: str) -> tuple[BlobUnits, str]:
         """The units of a file, with its text."""

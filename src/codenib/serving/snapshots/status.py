@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.core.updates import Outcome
+from codenib.core.updates import LearnedSummary, Outcome
 from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
+from codenib.snapshot.history import is_ancestor
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +38,7 @@ class StatusReport:
     store: str
     size_bytes: int
     shared_bytes: int
+    learned: tuple[LearnedSummary, ...] = ()
 
 
 def make_status(compiler: IndexCompiler) -> StatusReport:
@@ -69,7 +72,17 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
         store=str(store.folder),
         size_bytes=disk_usage(store.folder),
         shared_bytes=sum(map(_size, store.root.glob("*.sqlite*"))),
+        learned=_learned(compiler, snapshot.commit),
     )
+
+
+def _learned(compiler: IndexCompiler, commit: str | None) -> tuple[LearnedSummary, ...]:
+    """What `codenib learn` made of this repository."""
+    if not (compiler.store.folder / "learned").is_dir():
+        return ()
+    from codenib.serving.search.learned.repository import learned_summaries
+
+    return learned_summaries(compiler.store, commit, partial(is_ancestor, compiler.repository))
 
 
 def describe_refresh(outcome: Outcome) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from codenib.core.history import Companion, Hunk, Touch
+from codenib.core.history import Commit, Companion, Hunk, Touch
 from codenib.views.history.artifact import read_artifact
 from codenib.views.history.together import FileActivity, Pasts
 from codenib.views.history.walk import LineTrace, Step, Versions, walk
@@ -117,6 +117,12 @@ class HistoryView:
             paths = tuple(segment.paths[numbers[segment.name][each]] for each in changes)
             author, text = segment.authors[about.author], segment.message(row)
             yield CommitMessage(commit, author, about.committed, text, paths)
+
+    def commits(self) -> Iterator[Commit]:
+        """Every commit with what it changed, newest first."""
+        rows = [(segment.aged[row], segment, row) for segment in self._segments for row in segment.live()]
+        for _, segment, row in sorted(rows, key=lambda each: each[0], reverse=True):
+            yield segment.commit(row)
 
     def cochange(self, path: str, k: int, files: Collection[str]) -> list[Companion]:
         """The files among `files` that change together with `path`, the surest first."""

@@ -27,7 +27,7 @@ from codenib.adapters.envelopes.upkeep import (
 )
 from codenib.core.answers import Coverage
 from codenib.core.errors import InputError, ProviderError, StateError
-from codenib.core.updates import GraphUpdate, Outcome
+from codenib.core.updates import GraphUpdate, LearnedSummary, Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.serving.choices import DEFAULT_VIEWS, DOCUMENT_SETS, FAMILIES, parse_views
 from codenib.serving.configuration import default_views
@@ -176,11 +176,25 @@ def _print_status(report: StatusReport) -> None:
         elif kind is ViewKind.GRAPH:
             for line in _backends(record.fields, record.error if not failed else ""):
                 click.echo(f"  {'':<15} {line}")
+    for each in report.learned:
+        click.echo(f"  {_learned(each)}")
     if report.skipped:
         click.echo(f"  skipped: {Coverage(0, report.skipped).not_searched}")
     click.echo(
         f"  store: {human_size(report.size_bytes)} in {report.manifests} snapshots, "
         f"{human_size(report.shared_bytes)} of shared records; {report.store}"
+    )
+
+
+def _learned(summary: LearnedSummary) -> str:
+    """What `codenib learn` made: where, from how much, what it gained, and whether answers use it."""
+    if summary.error:
+        return f"learned  failed {summary.error}; codenib learn"
+    used = "used" if summary.applies else "unused"
+    gains = f"files {100 * summary.file_gain:+.1f}, functions {100 * summary.unit_gain:+.1f} points"
+    size = human_size(summary.size_bytes)
+    return (
+        f"learned  {used:<6} at {summary.commit[:10]} from {summary.rows} fixes; {gains} on its test; {size}"
     )
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS, Array, Features
 from codenib.serving.search.learned.model import shipped
+
+if TYPE_CHECKING:
+    from codenib.serving.search.learned.repository import RepositoryOrder
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,12 +24,18 @@ class LearnedOrder:
     unit_scores: Array
 
 
-def rank_learned(features: Features) -> LearnedOrder:
-    """Rank the candidates by the shipped models."""
+def rank_learned(features: Features, learnt: RepositoryOrder | None = None) -> LearnedOrder:
+    """Rank the candidates by the shipped models, and by what was learnt of this repository."""
     files = features.files()
     file_scores = shipped("files", FILE_COLUMNS).scores(files.rows)
+    view = features.scores.view
+    if learnt is not None:
+        asked = learnt.compare(features.scores.text)
+        file_scores += learnt.file_bonus(asked, [view.paths[number] for number in files.numbers.tolist()])
     units = features.units(file_scores)
     unit_scores = shipped("units", UNIT_COLUMNS).scores(units.rows)
+    if learnt is not None:
+        unit_scores += learnt.unit_bonus(asked, unit_keys(features))
     by_file = np.argsort(-file_scores, kind="stable")
     by_unit = np.argsort(-unit_scores, kind="stable")
     return LearnedOrder(
@@ -34,3 +44,9 @@ def rank_learned(features: Features) -> LearnedOrder:
         units=units.numbers[by_unit],
         unit_scores=unit_scores[by_unit],
     )
+
+
+def unit_keys(features: Features) -> list[tuple[str, str]]:
+    """The path and qualified name of each candidate unit."""
+    documents = map(features.scores.view.document, features.unit_numbers.tolist())
+    return [(document.span.path, document.symbol) for document in documents]

@@ -1,0 +1,80 @@
+"""`codenib learn`: rows of the repository's own fixes, what they teach, and whether that is better."""
+
+from __future__ import annotations
+
+import time
+
+import click
+
+from codenib.adapters.cli.options import as_json, at_revision, shared
+from codenib.adapters.cli.output import opened, print_json
+from codenib.adapters.envelopes.learning import learn_reply
+from codenib.core.errors import InputError
+from codenib.learning.evaluate import Gain
+from codenib.learning.learn import LearnReport
+from codenib.learning.learn import learn as learn_from_history
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Measure, and store nothing.")
+@click.option("--forget", is_flag=True, help="Forget all that was learnt of this repository.")
+@shared(at_revision, as_json)
+@click.pass_obj
+def learn(repository: str, dry_run: bool, forget: bool, at: str | None, json_output: bool) -> None:
+    """Learn from this repository's own fixes how to order answers to issues.
+
+    What is learnt is tried on the latest fixes, which it did not see, and used only if it is better there.
+    Nothing leaves this machine.
+    """
+    if forget and (dry_run or at):
+        raise InputError("--forget goes alone", hint="codenib learn --forget")
+    with opened(repository, quiet=json_output) as (workspace, progress):
+        if forget:
+            started = time.perf_counter()
+            gone = workspace.maintenance.forget_learned()
+            report = _forgotten(gone, time.perf_counter() - started)
+        else:
+            gone, report = 0, learn_from_history(workspace, at=at, dry_run=dry_run)
+        progress.close()
+    if json_output:
+        print_json(learn_reply(report, gone))
+    else:
+        _print(report)
+
+
+def _forgotten(gone: int, seconds: float) -> LearnReport:
+    verdict = f"forgot {gone} files of what was learnt" if gone else "nothing was learnt here"
+    return LearnReport(
+        commit="", fixes=0, fit_rows=0, test_rows=0, tested_at="", shipped=(0.0, 0.0), components=(),
+        verdict=verdict, artifact="", seconds=seconds,
+    )  # fmt: skip
+
+
+def _print(report: LearnReport) -> None:
+    if report.commit:
+        click.echo(f"{report.fixes:,} commits that changed source, up to {report.commit[:10]}")
+    if report.components:
+        files, functions = report.shipped
+        click.echo(
+            f"  {report.fit_rows} questions to learn from, the latest {report.test_rows} to test, "
+            f"over the files of {report.tested_at[:10]}"
+        )
+        click.echo(
+            f"  shipped order on the test: files {files:.1%}, functions {functions:.1%} in the first ten"
+        )
+        click.echo(f"  {'gain in points (95 %)':<24} {'files':>22} {'functions':>22}")
+        for each in report.components:
+            mark = "*" if each.is_chosen else " "
+            comparison = each.comparison
+            click.echo(
+                f"{mark} {each.name:<24} {_gain(comparison.files):>22} {_gain(comparison.functions):>22}"
+            )
+        click.echo("* chosen on earlier fixes, before the test was looked at")
+    color = "green" if report.artifact else "yellow"
+    click.echo(f"{click.style(report.verdict, fg=color)} ({report.seconds:.0f} s)")
+    if report.artifact:
+        click.echo(f"  {report.artifact}; codenib search --no-learned goes without, learn --forget undoes it")
+
+
+def _gain(gain: Gain) -> str:
+    return f"{100 * gain.mean:+.1f} ({100 * gain.low:+.1f} to {100 * gain.high:+.1f})"

@@ -1,0 +1,79 @@
+"""What `codenib learn` did in, its JSON values out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import msgspec
+
+from codenib.adapters.envelopes.envelope import Envelope, rounded
+from codenib.learning.evaluate import Gain
+from codenib.learning.learn import ComponentResult, LearnReport
+
+
+class ComponentItem(msgspec.Struct, frozen=True):
+    """A component on the commits of the test: gains as shares of recall in the first ten, with intervals."""
+
+    name: str
+    files: Gain
+    functions: Gain
+    both: Gain
+    better: bool
+    chosen: bool
+    file_weights: Mapping[str, float]
+    function_weights: Mapping[str, float]
+
+
+class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
+    """`learn`: what was mined, how each component did, and what is used; `artifact` is empty for nothing.
+
+    `forgotten` counts what `--forget` dropped.
+    """
+
+    commit: str
+    fixes: int
+    fit_rows: int
+    test_rows: int
+    tested_at: str
+    shipped_files: float
+    shipped_functions: float
+    verdict: str
+    artifact: str
+    forgotten: int = 0
+
+
+def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
+    items = tuple(map(_item, report.components))
+    return LearnReply(
+        items=items,
+        total=len(items),
+        truncated=False,
+        snapshot=None,
+        freshness=None,
+        provider="store",
+        seconds=rounded(report.seconds),
+        commit=report.commit,
+        fixes=report.fixes,
+        fit_rows=report.fit_rows,
+        test_rows=report.test_rows,
+        tested_at=report.tested_at,
+        shipped_files=rounded(report.shipped[0]),
+        shipped_functions=rounded(report.shipped[1]),
+        verdict=report.verdict,
+        artifact=report.artifact,
+        forgotten=forgotten,
+    )
+
+
+def _item(result: ComponentResult) -> ComponentItem:
+    comparison = result.comparison
+    return ComponentItem(
+        name=result.name,
+        files=comparison.files,
+        functions=comparison.functions,
+        both=comparison.both,
+        better=comparison.is_better,
+        chosen=result.is_chosen,
+        file_weights=result.weights.files,
+        function_weights=result.weights.units,
+    )

@@ -1,0 +1,233 @@
+"""A repository in, what its own fixes teach about finding the next one out: measured, and stored if better.
+
+The fixes are split by time. The newest part is the test: its candidates come from a snapshot before it all,
+and the memory that is tested knows none of it. Signals are chosen within the older part, so that the test
+is used once, to accept or to refuse.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib import __version__
+from codenib.core.errors import InputError
+from codenib.core.requests import SnapshotRequest
+from codenib.core.views import ViewKind
+from codenib.learning.candidates import FixCandidates, candidates_of
+from codenib.learning.evaluate import TOP, Comparison, compare_recalls
+from codenib.learning.fit import STRENGTH, fit_weights
+from codenib.learning.rows import MinedHistory, is_row, mine_history
+from codenib.serving.search.learned.memory import COLUMNS, Fix, FixMemory
+from codenib.serving.search.learned.repository import FORMAT, LearnedFile, weights_of
+
+if TYPE_CHECKING:
+    from codenib.serving.workspace import Workspace
+
+Array = NDArray[Any]
+MEMORY = 3000  # fixes that are remembered; older ones say little of today's files
+ROWS = 400  # of these the newest that ask something are questions
+LEAST_ROWS = 60
+TEST_SHARE = 0.3
+#: What may be learnt: signals of files, and signals of functions.
+COMPONENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "similar fixes, files": (("similar",), ()),
+    "similar fixes, both": (("similar",), ("similar",)),
+    "words of messages": (("words",), ("words",)),
+    "recent changes": (("recent", "last"), ("last",)),
+    "all of these": (COLUMNS, ("similar", "words", "last")),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SignalWeights:
+    """What each signal is worth for a file and for a function."""
+
+    files: Mapping[str, float]
+    units: Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentResult:
+    """How a component does on the test part; `is_chosen` if it was the best before the test."""
+
+    name: str
+    comparison: Comparison
+    weights: SignalWeights
+    is_chosen: bool
+
+
+@dataclass(frozen=True, slots=True)
+class LearnReport:
+    """What was mined, tried and decided; `artifact` names what was stored, empty when nothing was.
+
+    `shipped` are the recalls of files and functions in the shipped order on the test part.
+    """
+
+    commit: str
+    fixes: int
+    fit_rows: int
+    test_rows: int
+    tested_at: str
+    shipped: tuple[float, float]
+    components: tuple[ComponentResult, ...]
+    verdict: str
+    artifact: str
+    seconds: float
+
+
+def learn(workspace: Workspace, *, at: str | None = None, dry_run: bool = False) -> LearnReport:
+    """Learn from the commits that lead to the worktree's, or to `at`; store the result if it is better."""
+    started = time.perf_counter()
+    workspace.index([ViewKind.HISTORY], at=at)
+    pinned = workspace.snapshots.pin(ViewKind.HISTORY, SnapshotRequest(at))[0]
+    if pinned.ref.commit is None:
+        raise InputError("there is no commit to learn from", hint="git commit")
+    with closing(pinned.open_blobs()) as blobs:
+        mined = mine_history(pinned.history.commits(), blobs, MEMORY)
+    fixes = mined.named_at()
+    rows = [number for number, fix in enumerate(fixes) if is_row(fix)][:ROWS]
+    if len(rows) < LEAST_ROWS:
+        verdict = f"nothing changed: {len(rows)} commits ask and answer a question, {LEAST_ROWS} are needed"
+        tested = Measurement(pinned.ref.commit, len(rows), 0, (0.0, 0.0), ())
+        return _report(pinned.ref.commit, len(fixes), tested, (verdict, ""), started)
+    tested = measure(workspace, mined, rows)
+    chosen = next(each for each in tested.components if each.is_chosen)
+    if not chosen.comparison.is_better:
+        why = "nothing changed: what was chosen is not better on the commits that it did not see"
+        return _report(pinned.ref.commit, len(fixes), tested, (why, ""), started)
+    if dry_run:
+        verdict = f"{chosen.name} would be used: better on commits that it did not see"
+        return _report(pinned.ref.commit, len(fixes), tested, (verdict, ""), started)
+    data = _encode(pinned.ref.commit, fixes, tested, chosen)
+    artifact = workspace.maintenance.store_learned(data)
+    verdict = f"{chosen.name} is used from now on: better on commits that it did not see"
+    return _report(pinned.ref.commit, len(fixes), tested, (verdict, artifact), started)
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The outcome of `measure`: where the candidates came from, how many rows, and every component."""
+
+    commit: str
+    fit_rows: int
+    test_rows: int
+    shipped: tuple[float, float]
+    components: tuple[ComponentResult, ...]
+
+
+def measure(workspace: Workspace, mined: MinedHistory, rows: Sequence[int]) -> Measurement:
+    """Fit every component on the older rows and try it on the newest; `rows` are places among the fixes."""
+    split = max(int(len(rows) * TEST_SHARE), 1)
+    first = rows[split]  # the newest fix that is no test: its snapshot knows none of the tests
+    fixes = mined.named_at(first)
+    before = fixes[first].commit
+    views = [ViewKind.LEXICAL]
+    if ViewKind.DENSE in workspace.snapshots.views_of_head():
+        views.append(ViewKind.DENSE)
+    workspace.index(views, at=before)
+    pinned = workspace.snapshots.pin(ViewKind.LEXICAL, SnapshotRequest(before))[0]
+    embedder = workspace.searcher.embedder_of(pinned)
+    memory = FixMemory(fixes)
+
+    def candidates(number: int, known_from: int) -> FixCandidates | None:
+        fix = fixes[number]
+        asked = memory.compare(fix.text, fixes[known_from].committed, known_from)
+        return candidates_of(pinned, embedder, fix, memory, asked)
+
+    # A fix knows what came before it; the test knows what came before the whole test.
+    older = [each for number in rows[split:] if (each := candidates(number, number))]
+    tests = [each for number in rows[:split] if (each := candidates(number, first - 1))]
+    half = max(len(older) // 3, 1)  # the newer third chooses among components
+    best, chosen = -1.0, ""
+    for name, columns in COMPONENTS.items():
+        trial = compare_recalls(*_recalls(older[:half], _fit(older[half:], *columns)))
+        if trial.both.mean > best:
+            best, chosen = trial.both.mean, name
+    results = []
+    for name, columns in COMPONENTS.items():
+        weights = _fit(older, *columns)
+        comparison = compare_recalls(*_recalls(tests, weights))
+        results.append(ComponentResult(name, comparison, weights, name == chosen))
+    shipped = _recalls(tests, SignalWeights({}, {}))[0].mean(axis=0)
+    return Measurement(before, len(older), len(tests), (float(shipped[0]), float(shipped[1])), tuple(results))
+
+
+def _fit(rows: Sequence[FixCandidates], files: Sequence[str], units: Sequence[str]) -> SignalWeights:
+    """The weights of files first: functions stand where their files do."""
+    for_files = fit_weights([row.files for row in rows], [COLUMNS.index(name) for name in files])
+    after = [row.units_after(row.files.scores + row.files.signals @ for_files) for row in rows]
+    for_units = fit_weights(after, [COLUMNS.index(name) for name in units])
+    return SignalWeights(_named(for_files), _named(for_units))
+
+
+def _recalls(rows: Sequence[FixCandidates], weights: SignalWeights) -> tuple[Array, Array]:
+    """Recall of files and functions of each row: in the shipped order, and with these weights."""
+    for_files, for_units = weights_of(weights.files), weights_of(weights.units)
+    shipped, learnt = [], []
+    for row in rows:
+        units = row.units_after(row.files.scores)
+        shipped.append(row.recall(row.files.scores, units.scores, TOP))
+        files = row.files.scores + row.files.signals @ for_files
+        units = row.units_after(files)
+        learnt.append(row.recall(files, units.scores + units.signals @ for_units, TOP))
+    return np.array(shipped), np.array(learnt)
+
+
+def _named(weights: Array) -> dict[str, float]:
+    return {name: round(weight, 6) for name, weight in zip(COLUMNS, weights.tolist(), strict=True) if weight}
+
+
+def _encode(commit: str, fixes: Sequence[Fix], tested: Measurement, chosen: ComponentResult) -> bytes:
+    """The file: weights as they were tested, and all fixes, also those that the test was made of."""
+    gains = chosen.comparison
+    profile = {"codenib": __version__, "memory": str(MEMORY), "rows": str(ROWS), "strength": str(STRENGTH)}
+    card = {
+        "what": "weights of what past fixes say of files and functions, added to the shipped order",
+        "from": "messages, paths and changed functions of this repository's own commits",
+        "component": chosen.name,
+        "fixes": len(fixes),
+        "rows": tested.fit_rows + tested.test_rows,
+        "test_rows": tested.test_rows,
+        "tested_at": tested.commit,
+        "shipped": {"files": tested.shipped[0], "functions": tested.shipped[1]},
+        "gains": {"files": gains.files.mean, "functions": gains.functions.mean},
+        "intervals": {name: [gain["low"], gain["high"]] for name, gain in asdict(gains).items()},
+    }
+    newest = max((fix.committed for fix in fixes), default=0)
+    file = LearnedFile(
+        format=FORMAT,
+        commit=commit,
+        committed=newest,
+        profile=profile,
+        card=card,
+        files=dict(chosen.weights.files),
+        units=dict(chosen.weights.units),
+        fixes=tuple(fixes),
+    )
+    return msgspec.json.encode(file)
+
+
+def _report(
+    commit: str, fixes: int, tested: Measurement, verdict: tuple[str, str], started: float
+) -> LearnReport:
+    report = LearnReport(
+        commit=commit,
+        fixes=fixes,
+        fit_rows=tested.fit_rows,
+        test_rows=tested.test_rows,
+        tested_at=tested.commit,
+        shipped=tested.shipped,
+        components=tested.components,
+        verdict=verdict[0],
+        artifact=verdict[1],
+        seconds=0.0,
+    )
+    return replace(report, seconds=time.perf_counter() - started)

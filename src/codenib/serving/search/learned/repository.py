@@ -1,0 +1,140 @@
+"""What was learnt of this repository: the stored file in, scores to add to the shipped order out.
+
+It is used for snapshots whose commit is the one that it was learnt at, or descends from it: an answer for an
+earlier revision must not know what came later.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import numpy as np
+from numpy.typing import NDArray
+
+from codenib.core.errors import UNDECODABLE, StateError
+from codenib.core.updates import LearnedSummary
+from codenib.manifest.learned import learned_files, read_learned
+from codenib.manifest.store import Store
+from codenib.serving.search.learned.memory import COLUMNS, Fix, FixMemory, QuerySimilarity
+
+FORMAT = 1
+Array = NDArray[Any]
+
+
+class LearnedFile(msgspec.Struct, frozen=True):
+    """What the file holds. `profile` is all that decides it besides the commits, `card` what was measured.
+
+    `files` and `units` are the weights of the signals, by their names in `memory.COLUMNS`.
+    """
+
+    format: int
+    commit: str
+    committed: int
+    profile: dict[str, str]
+    card: dict[str, Any]
+    files: dict[str, float]
+    units: dict[str, float]
+    fixes: tuple[Fix, ...]
+
+
+class _Header(msgspec.Struct, frozen=True):
+    commit: str
+
+
+class RepositoryOrder:
+    """Weights and fixes of one repository, opened once for all questions."""
+
+    def __init__(self, file: LearnedFile) -> None:
+        self.commit = file.commit
+        self._now = file.committed  # not today's: the same snapshot gives the same order
+        self.memory = FixMemory(file.fixes)
+        self._files = weights_of(file.files)
+        self._units = weights_of(file.units)
+
+    def compare(self, query: str) -> QuerySimilarity:
+        """Compare a question with every fix."""
+        return self.memory.compare(query, self._now)
+
+    def file_bonus(self, asked: QuerySimilarity, paths: Sequence[str]) -> Array:
+        """What to add to the score of each file."""
+        bonus: Array = self.memory.of_paths(asked, paths) @ self._files
+        return bonus
+
+    def unit_bonus(self, asked: QuerySimilarity, names: Sequence[tuple[str, str]]) -> Array:
+        """What to add to the score of each unit."""
+        bonus: Array = self.memory.of_symbols(asked, names) @ self._units
+        return bonus
+
+
+def weights_of(named: Mapping[str, float]) -> Array:
+    """Weights in the order of the signals; one that is not named counts nothing."""
+    return np.array([named.get(name, 0.0) for name in COLUMNS])
+
+
+def decode_learned(data: bytes) -> LearnedFile:
+    """The file's content; an error when another version wrote it."""
+    try:
+        file = msgspec.json.decode(data, type=LearnedFile)
+    except UNDECODABLE as error:
+        raise StateError(f"what was learnt cannot be read: {error}", hint="codenib learn") from error
+    if file.format != FORMAT:
+        raise StateError("what was learnt is of another version", hint="codenib learn")
+    return file
+
+
+def learned_for(store: Store, commit: str | None, is_ancestor: Callable[[str, str], bool]) -> Path | None:
+    """The file to use for a snapshot of `commit`: the newest that was learnt at it or at an ancestor."""
+    if commit is None:
+        return None
+    for path in learned_files(store):
+        try:
+            learnt = _commit_of(path, path.stat().st_mtime_ns)
+        except (StateError, OSError):  # `status` names it, `gc` drops it
+            continue
+        if learnt == commit or is_ancestor(learnt, commit):
+            return path
+    return None
+
+
+@lru_cache(maxsize=64)
+def _commit_of(path: Path, changed_ns: int) -> str:
+    """The commit that a file was learnt at, read again when the file changed: it must not."""
+    try:
+        return msgspec.json.decode(read_learned(path), type=_Header).commit
+    except UNDECODABLE as error:
+        raise StateError(f"what was learnt cannot be read: {error}", hint="codenib learn") from error
+
+
+@lru_cache(maxsize=8)
+def open_learned(path: Path) -> RepositoryOrder:
+    """A stored file, opened; its name is its digest, so it never changes."""
+    return RepositoryOrder(decode_learned(read_learned(path)))
+
+
+def learned_summaries(
+    store: Store, commit: str | None, is_ancestor: Callable[[str, str], bool]
+) -> tuple[LearnedSummary, ...]:
+    """Every stored file, the newest first; `applies` for the one that answers of `commit` use."""
+    used, found = learned_for(store, commit, is_ancestor), []
+    for path in learned_files(store):
+        size = path.stat().st_size
+        try:
+            file = decode_learned(read_learned(path))
+        except StateError as error:
+            found.append(LearnedSummary(artifact=path.stem, size_bytes=size, error=error.message))
+            continue
+        summary = LearnedSummary(
+            artifact=path.stem,
+            size_bytes=size,
+            commit=file.commit,
+            rows=file.card["rows"],
+            file_gain=file.card["gains"]["files"],
+            unit_gain=file.card["gains"]["functions"],
+            applies=path == used,
+        )
+        found.append(summary)
+    return tuple(found)

@@ -1,0 +1,47 @@
+"""Repositories whose commits name symptoms that no code mentions: only the past tells where they are."""
+
+from __future__ import annotations
+
+import random
+import subprocess
+from pathlib import Path
+
+MODULES = 24
+SYMPTOMS = [f"{'bcdfghjklmnprstvwxyz'[n % 20]}o{'abcdeghiklmnoprstuvw'[n // 2]}uzle" for n in range(MODULES)]
+
+
+def module(number: int, edition: int) -> str:
+    """A module like all others, but for its number."""
+    editions = {"start": 0, "run": edition, "stop": 0}
+    return "".join(
+        f"def {name}_{number}(value):\n    handled = value + {added}\n    return handled\n\n\n"
+        for name, added in editions.items()
+    )
+
+
+def message(symptom: str) -> str:
+    return f"Fix {symptom} while a value is handled\n\nThe value was handled twice when {symptom} came first."
+
+
+def make_fix_repository(path: Path, commits: int = 110, *, shuffled: bool = False) -> None:
+    """A repository of `commits` fixes; `shuffled`: a symptom says nothing of where it is fixed."""
+    path.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", "-b", "main", str(path)], check=True)
+    chance = random.Random(1)
+    stream = [_commit(0, "Begin", {f"part_{n}.py": module(n, 0) for n in range(MODULES)})]
+    for step in range(1, commits + 1):
+        number = chance.randrange(MODULES)
+        symptom = SYMPTOMS[chance.randrange(MODULES) if shuffled else number]
+        stream.append(_commit(step, message(symptom), {f"part_{number}.py": module(number, step)}))
+    data = "".join(stream).encode()
+    subprocess.run(["git", "-C", str(path), "fast-import", "--quiet"], input=data, check=True)
+    subprocess.run(["git", "-C", str(path), "reset", "-q", "--hard", "main"], check=True)
+
+
+def _commit(step: int, text: str, files: dict[str, str]) -> str:
+    who = f"A <a@example.com> {1_600_000_000 + 86_400 * step} +0000"
+    head = f"commit refs/heads/main\ncommitter {who}\ndata {len(text)}\n{text}\n"
+    body = "".join(
+        f"M 100644 inline {name}\ndata {len(content)}\n{content}\n" for name, content in files.items()
+    )
+    return f"{head}{body}\n"

@@ -1,0 +1,102 @@
+"""`codenib learn`: what is better on unseen fixes is used, else nothing changes; no future is known."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from tests.gitrepo import GitRepo
+from tests.learning.fixrepo import SYMPTOMS, make_fix_repository, message, module
+
+from codenib.adapters.cli.main import cli
+from codenib.learning.learn import learn
+from codenib.serving.installation import collect_garbage
+from codenib.serving.workspace import Workspace
+
+NUMBER = 7
+ISSUE = f"{SYMPTOMS[NUMBER]} again\nA value is handled and then {SYMPTOMS[NUMBER]} happens."
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> GitRepo:
+    make_fix_repository(tmp_path / "shop")
+    return GitRepo(tmp_path / "shop")
+
+
+def _first(workspace: Workspace, **asked: object) -> str:
+    return workspace.search(ISSUE, level="file", **asked).items[0].path  # type: ignore[arg-type]
+
+
+def test_what_is_better_on_unseen_fixes_is_used_and_can_be_left_out_and_forgotten(
+    repository: GitRepo,
+) -> None:
+    old = repository.git("rev-parse", "HEAD~30")
+    with Workspace(repository.path) as workspace:
+        before = [item.path for item in workspace.search(ISSUE, level="file")]
+        report = learn(workspace)
+        assert report.artifact
+        assert report.fit_rows + report.test_rows == 110
+        chosen = next(each for each in report.components if each.is_chosen)
+        assert chosen.comparison.both.low > 0
+        answer = workspace.search(ISSUE, level="file")
+        assert answer.items[0].path == f"part_{NUMBER}.py"
+        assert f"learnt at {repository.head()[:10]}" in answer.plan.reason
+        without = workspace.search(ISSUE, level="file", learned=False)
+        assert [item.path for item in without] == before
+        assert before[0] != f"part_{NUMBER}.py"
+        assert "learnt" not in without.plan.reason
+        # An earlier snapshot must not know it, a later one may.
+        assert "learnt" not in workspace.search(ISSUE, at=old).plan.reason
+        repository.commit({"more.py": "x = 1\n"}, "More")
+        assert "learnt" in workspace.search(ISSUE).plan.reason
+        (status,) = workspace.status().learned
+        assert (status.artifact, status.applies, status.rows) == (report.artifact, True, 110)
+        shown = CliRunner().invoke(cli, ["-C", str(repository.path), "status"], catch_exceptions=False)
+        assert f"learned  used   at {report.commit[:10]} from 110 fixes" in shown.output
+        assert workspace.maintenance.forget_learned() == 1
+        assert workspace.status().learned == ()
+        assert [item.path for item in workspace.search(ISSUE, level="file", learned=False)][:1] == before[:1]
+
+
+def test_shuffled_labels_teach_nothing(tmp_path: Path) -> None:
+    make_fix_repository(tmp_path / "noise", shuffled=True)
+    with Workspace(tmp_path / "noise") as workspace:
+        report = learn(workspace)
+        assert report.artifact == ""
+        assert report.verdict.startswith("nothing changed")
+        assert workspace.status().learned == ()
+
+
+def test_a_future_commit_changes_nothing_that_is_learnt_before_it(repository: GitRepo) -> None:
+    old = repository.head()
+    with Workspace(repository.path) as workspace:
+        report = learn(workspace, at=old)
+        assert report.artifact
+        workspace.maintenance.forget_learned()
+        # What would move the symptom elsewhere, were it known.
+        for edition in range(5):
+            repository.commit({"part_3.py": module(3, 900 + edition)}, message(SYMPTOMS[NUMBER]))
+        again = learn(workspace, at=old)
+        assert again.artifact == report.artifact, "named by its content"
+        assert _first(workspace, at=old) == f"part_{NUMBER}.py"
+
+
+def test_gc_keeps_what_is_whole_and_drops_what_is_damaged(repository: GitRepo) -> None:
+    with Workspace(repository.path) as workspace:
+        report = learn(workspace)
+        path = Path(workspace.status().store) / "learned" / f"{report.artifact}.json"
+        collect_garbage(keep=1)
+        assert path.is_file()
+        path.write_bytes(path.read_bytes()[:-1])
+    with Workspace(repository.path) as workspace:
+        assert "damaged" in workspace.status().learned[0].error
+        assert "learnt" not in workspace.search(ISSUE).plan.reason
+    assert collect_garbage(keep=1).artifacts >= 1
+    assert not path.exists()
+
+
+def test_few_fixes_are_too_few(tmp_path: Path) -> None:
+    make_fix_repository(tmp_path / "young", commits=5)
+    result = CliRunner().invoke(cli, ["-C", str(tmp_path / "young"), "learn"], catch_exceptions=False)
+    assert "nothing changed: 5 commits ask and answer a question, 60 are needed" in result.output
