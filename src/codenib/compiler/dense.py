@@ -76,12 +76,17 @@ class DenseChoice:
 
     def open_now(self) -> None:
         """Open the embedder of the view, where that was not done yet."""
-        self.open((self._setting or self._settled()).spec)
+        self.open(self.spec)
 
     @property
     def is_instant(self) -> bool:
         """Whether the embedded model makes the vectors: the only one that may work without being asked."""
-        return (self._setting or self._settled()).spec == "static"
+        return self.spec == "static"
+
+    @property
+    def spec(self) -> str:
+        """The embedder that the view built now would have."""
+        return (self._setting or self._settled()).spec
 
     def settle(self, snapshot: SourceSnapshot) -> None:
         """Look again at what is asked and recorded; a builder of another setting is dropped."""

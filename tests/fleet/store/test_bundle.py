@@ -65,6 +65,19 @@ def test_a_clone_answers_from_a_bundle_without_building(indexed: Indexed, bundle
     }
 
 
+def test_vectors_and_history_come_along(indexed: Indexed, bundle: Path, clone: Path) -> None:
+    kinds = (*TEXT, ViewKind.DENSE, ViewKind.HISTORY)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("CODENIB_HOME", str(indexed.store.root.parent))
+        with Workspace(indexed.repo.path) as workspace:
+            workspace.index(kinds)
+        export_bundle(indexed.repo.path, indexed.snapshot, kinds, bundle)
+    assert import_bundle(clone, bundle).views == kinds
+    with Workspace(clone) as workspace:
+        assert workspace.index(kinds).nothing_to_do
+        assert workspace.search("save a session", route="semantic").refreshed == ""
+
+
 def test_importing_again_changes_nothing(bundle: Path, clone: Path) -> None:
     import_bundle(clone, bundle)
     store = Store(locate(clone).key)

@@ -226,6 +226,8 @@ def _of_today(
         raise InputError(f"the bundle has no {', '.join(absent)} view", hint=f"--views {','.join(records)}")
     wanted = [kind for kind in records if views is None or kind in views]
     compiler.views.settle(snapshot, wanted)
+    if ViewKind.DENSE in wanted and records[ViewKind.DENSE].fields.get("embedder") == compiler.dense.spec:
+        compiler.dense.open_now()  # only the one that is configured here: what it is, is part of the profile
     other = [kind for kind in wanted if records[kind].profile != compiler.views[kind].profile().digest]
     if other:
         rest = ",".join(kind for kind in wanted if kind not in other)
