@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -86,6 +87,13 @@ def test_any_branch_is_one_segment(ref: str) -> None:
 def test_what_is_no_store_is_refused(url: str) -> None:
     with pytest.raises(InputError):
         ObjectStore.open(url)
+
+
+def test_a_bucket_without_the_library_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "obstore", None)
+    with pytest.raises(InputError, match="needs the library obstore") as error:
+        ObjectStore.open("s3://bucket/prefix")
+    assert error.value.hint == "pip install 'codenib-views[fleet]'"
 
 
 def test_a_head_that_cannot_be_read_is_an_error(objects: ObjectStore) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
@@ -59,9 +60,12 @@ def test_what_was_evicted_is_read_on_and_comes_again(
     reader = _reader(objects, tmp_path / "cache", limit_bytes=1)  # room for nothing but what is opened
     with reader.open("org/app") as remote:
         expected = [(line.path, line.line) for line in remote.regex("Session")]
-        remote.search("session")  # takes the place of the trigram view
         artifacts = tmp_path / "cache" / "repos" / reader.key("org/app") / "artifacts"
+        for folder in artifacts.glob("trigram-*"):
+            os.utime(folder, (1, 1))  # long ago
+        remote.search("session")  # takes its place
         assert not list(artifacts.glob("trigram-*"))
+        assert list(artifacts.glob("lexical-*"))  # just used, though it is too much
         assert [(line.path, line.line) for line in remote.regex("Session")] == expected
     with reader.open("org/app") as again:
         assert [(line.path, line.line) for line in again.regex("Session")] == expected

@@ -31,7 +31,9 @@ from codenib.manifest.store import Store
 
 DEFAULT_BYTES = 20 << 30
 _LOCK_S = 120.0
-_TOUCH_S = 60.0  # how exact "recently used" is
+_TOUCH_S = 10.0  # how exact "recently used" is
+#: What was used within this time may be about to be opened by another process, so it is not removed.
+_GRACE_S = 60.0
 _SPARE = 10  # a cache that is full loses a tenth, so that not every download counts its files
 
 
@@ -73,9 +75,10 @@ class LocalCache:
                 with suppress(OSError):  # another process was faster
                     fresh.rename(folder)
                 store.seals.adopt(fresh, folder)
+                os.utime(folder)
             finally:
                 shutil.rmtree(fresh, ignore_errors=True)
-        self._account(sum(ref.size for ref in parts.values()), folder)
+        self._account(sum(ref.size for ref in parts.values()))
 
     @reports_faults
     def fetch(self, objects: ObjectStore, ref: ObjectRef) -> bytes:
@@ -90,7 +93,7 @@ class LocalCache:
         partial = place.with_name(f".{place.name}.{os.getpid()}-{time.monotonic_ns()}.tmp")
         partial.write_bytes(data)
         partial.replace(place)
-        self._account(ref.size, None)
+        self._account(ref.size)
         return data
 
     def usage_bytes(self) -> int:
@@ -100,8 +103,8 @@ class LocalCache:
         return 0
 
     @reports_faults
-    def shrink(self, limit_bytes: int, besides: Path | None = None) -> None:
-        """Remove the least recently used artifacts until the rest is within a limit."""
+    def shrink(self, limit_bytes: int) -> None:
+        """Remove the least recently used artifacts until the rest is within a limit, or was used just now."""
         with exclusive(self._lock, timeout_s=_LOCK_S):
             self._drop_rubbish()
             objects = dict(self._objects())
@@ -115,10 +118,8 @@ class LocalCache:
                     objects[inode][0].unlink(missing_ok=True)
                     used -= sizes[inode]
             for artifact in artifacts:
-                if used <= limit_bytes:
+                if used <= limit_bytes or artifact.used_ns > (time.time() - _GRACE_S) * 1e9:
                     break
-                if artifact.folder == besides:
-                    continue
                 self._drop_artifact(artifact.folder)
                 links.subtract(artifact.sizes.keys())
                 for inode in artifact.sizes:
@@ -132,13 +133,13 @@ class LocalCache:
     def _lock(self) -> Path:
         return self.root / "lock"
 
-    def _account(self, added: int, folder: Path | None) -> None:
+    def _account(self, added: int) -> None:
         """Add what was downloaded to the count; remove what is too much."""
         with exclusive(self.root / "usage.lock", timeout_s=_LOCK_S):
             used = self.usage_bytes() + added
             self._remember(used)
         if used > self.limit_bytes:
-            self.shrink(self.limit_bytes - self.limit_bytes // _SPARE, folder)
+            self.shrink(self.limit_bytes - self.limit_bytes // _SPARE)
 
     def _remember(self, used: int) -> None:
         partial = self.root / f".usage.{os.getpid()}-{time.monotonic_ns()}.tmp"
