@@ -50,7 +50,7 @@ class FleetCoverageItem(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class FleetPlaceItem(msgspec.Struct, frozen=True, kw_only=True):
-    """A ranked place. `score` is by the statistics of all repositories in question."""
+    """A ranked place. `score` is how likely its repository is meant, less for each further place of it."""
 
     repository: str
     path: str

@@ -50,7 +50,9 @@ class FleetCoverage:
 
 @dataclass(frozen=True, slots=True)
 class FleetEvidence(Readable):
-    """A ranked place of one repository. `score` is by the statistics of all repositories in question."""
+    """A ranked place of one repository. `score` is how likely that is the repository that was meant, by the
+    statistics of all in question, less for each further place of it.
+    """
 
     repository: str
     place: Evidence

@@ -1,29 +1,65 @@
-"""Comparable scores of several repositories in, the repository of each place of one answer out."""
+"""What several repositories have for a query in, the repository of each place of one answer out. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from heapq import merge
+
+# Chosen on the rows of routing.py, where they cost little File Recall@10 against asking the right repository
+# alone: 2.2 points on issue texts, 20 on commit messages. On the 186 development rows whose files are there
+# at HEAD they cost 7.1 (3.9 to 10.7); each repository's places by its scores alone, without beliefs, 16.4.
+_RELEVANCE = 2.0
+_SHARPNESS = 1.5
+# How soon a repository's further results are worth less: the first of its own order is what was asked for in
+# 47% of those rows, the second in 16%, the third and fourth in 7% each.
+_DECAY = 1.4
+
+
+@dataclass(frozen=True, slots=True)
+class RepositoryStanding:
+    """What a repository has: its summary's relevance, its best score and how many results.
+
+    The score is by the statistics of all repositories in question, which makes it comparable.
+    """
+
+    relevance: float
+    best: float
+    results: int
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A place of the answer: whose it is, and the score that earned it."""
+    """A place of the answer: whose it is, and what earned it."""
 
     repository: str
     score: float
 
 
-def share_places(scores: Mapping[str, Sequence[float]], k: int) -> list[Slot]:
-    """The `k` best scores of all, each descending; the repository that comes first in `scores` wins a tie.
+def beliefs(standings: Mapping[str, RepositoryStanding]) -> dict[str, float]:
+    """How likely each repository is the one that was meant; together 1."""
+    strength = {
+        name: (each.best * each.relevance**_RELEVANCE) ** _SHARPNESS if each.results else 0.0
+        for name, each in standings.items()
+    }
+    total = sum(strength.values()) or 1.0
+    return {name: value / total for name, value in strength.items()}
 
-    Which of its results a repository puts into its places is its own order's to say.
 
-    >>> [slot.repository for slot in share_places({"a": [9.0, 2.0], "b": [5.0, 4.0]}, 3)]
-    ['a', 'b', 'b']
+def share_places(standings: Mapping[str, RepositoryStanding], k: int) -> list[Slot]:
+    """The `k` places: each goes to the repository whose next result is most likely what was asked for.
+
+    Which of its results a repository puts into its places is its own order's to say. The score of a place is
+    how likely its repository is meant, less for each further result of it.
+
+    >>> likely, other = RepositoryStanding(1.0, 9.0, 5), RepositoryStanding(0.9, 7.0, 5)
+    >>> [slot.repository for slot in share_places({"a": likely, "b": other}, 3)]
+    ['a', 'b', 'a']
     """
+    worth = beliefs(standings)
     rows = (
-        [(-score, place, name) for score in values] for place, (name, values) in enumerate(scores.items())
+        [(-worth[name] * (place + 1) ** -_DECAY, name) for place in range(min(each.results, k))]
+        for name, each in standings.items()
+        if worth[name] > 0
     )
-    return [Slot(name, -score) for score, _, name in list(merge(*rows))[:k]]
+    return [Slot(name, -score) for score, name in list(merge(*rows))[:k]]

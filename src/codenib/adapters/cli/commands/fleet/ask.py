@@ -144,7 +144,7 @@ def _print_answer(answer: FleetAnswer, level: str) -> None:
         name = f"  {click.style(place.symbol, bold=True)}" if place.symbol else ""
         marks = f" [{', '.join(place.marks)}]" if place.marks else ""
         why = f"  matched: {', '.join(place.matched)}" if place.matched else ""
-        click.echo(f"{where}{name}  {click.style(f'{place.kind}{marks}  {item.score:.2f}{why}', dim=True)}")
+        click.echo(f"{where}{name}  {click.style(f'{place.kind}{marks}  {item.score:.3f}{why}', dim=True)}")
         if level == "unit":
             click.echo(excerpt(item.text, place))
             click.echo()
