@@ -78,6 +78,7 @@ LINES = [
     "fleet add shop",
     "fleet list",
     "fleet sync",
+    "fleet index --views lexical",
     "fleet status",
     "fleet search add prices",
     "fleet regex def",

@@ -63,27 +63,29 @@ class ProgressDisplay:
             self._bar.stop()
             self._bar = None
 
-    def __call__(self, stage: str, done: int, total: int) -> None:
+    def __call__(self, stage: str, done: int, total: int, left_s: float | None = None) -> None:
+        """Show it; `left_s` is a better estimate than the pace of `done`, where somebody has one."""
         if self._quiet:
             return
         try:
             if draws_on_errors():
-                self._draw(stage, done, total)
+                self._draw(stage, done, total, left_s)
             else:
-                self._write(stage, done, total)
+                self._write(stage, done, total, left_s)
         except BrokenPipeError:  # nobody reads it any more (`| head`): the work goes on
             self._quiet = True
 
-    def _write(self, stage: str, done: int, total: int) -> None:
+    def _write(self, stage: str, done: int, total: int, left_s: float | None) -> None:
         now = time.monotonic()
         if total <= 1:
             return
         self._begin(stage, now)
         if now - max(self._said, self._since) >= _PLAIN_EVERY_S or done == total:
             self._said = now
-            click.echo(f"{stage} {done:,}/{total:,}{pace(done, total, now - self._since)}", err=True)
+            shown = pace(done, total, now - self._since) if left_s is None else f" ({_duration(left_s)} left)"
+            click.echo(f"{stage} {done:,}/{total:,}{shown}", err=True)
 
-    def _draw(self, stage: str, done: int, total: int) -> None:
+    def _draw(self, stage: str, done: int, total: int, left_s: float | None) -> None:
         if self._bar is None:
             from rich.console import Console
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
@@ -103,7 +105,7 @@ class ProgressDisplay:
             if self._task is not None:
                 self._bar.remove_task(self._task)
             self._task = self._bar.add_task(stage, total=None, count="", pace="")
-        shown = pace(done, total, now - self._since)
+        shown = pace(done, total, now - self._since) if left_s is None else f"{_duration(left_s)} left"
         known = total > 1  # else the bar only moves, and the clock says for how long
         count = f"{done:,}/{total:,}" if known else ""
         self._bar.update(self._task, completed=done, total=total if known else None, count=count, pace=shown)
@@ -127,6 +129,14 @@ def pace(done: int, total: int, seconds: float) -> str:
     rate = done / seconds
     left = f", {(total - done) / rate:,.0f} s left" if done < total else ""
     return f" ({rate:,.0f}/s{left})"
+
+
+def _duration(seconds: float) -> str:
+    """
+    >>> _duration(7.4), _duration(150)
+    ('7 s', '3 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
 def project(repository: str, *, named: bool = False) -> str:

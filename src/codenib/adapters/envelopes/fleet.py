@@ -13,6 +13,7 @@ from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.catalogue.entry import RepositoryEntry
 from codenib.fleet.catalogue.state import read_state
 from codenib.fleet.catalogue.sync import SyncOutcome
+from codenib.fleet.compile.compile import FleetReport
 
 
 class FleetRepository(msgspec.Struct, frozen=True, kw_only=True):
@@ -103,6 +104,89 @@ def fleet_sync_reply(outcomes: Sequence[SyncOutcome], seconds: float) -> FleetSy
         seconds=rounded(seconds),
         moved=sum(bool(item.moved) for item in items),
         failed=sum(bool(item.error) for item in items),
+    )
+
+
+class FleetViewItem(msgspec.Struct, frozen=True):
+    """What became of a view: `built`, `maintained`, `reused`, `current`, `failed`; and what it lacks."""
+
+    view: ViewKind
+    how: str
+    error: str
+
+
+class FleetIndexItem(msgspec.Struct, frozen=True, kw_only=True):
+    """One task: views of a commit of a repository, and what they cost where they were built."""
+
+    name: str
+    branch: str
+    commit: str
+    indexed: str
+    views: tuple[FleetViewItem, ...]
+    derived_blobs: int
+    cpu_s: float
+    peak_bytes: int
+    sent_bytes: int
+    seconds: float
+    error: str
+
+
+class FleetFailureItem(msgspec.Struct, frozen=True):
+    """Something of one repository that failed, and the command that tries it again."""
+
+    name: str
+    error: str
+    hint: str
+    repeat: str
+
+
+class FleetIndexReply(Envelope[FleetIndexItem], kw_only=True, frozen=True):
+    """`fleet index`: what was compiled; `current` branches were up to date and are not among the items.
+
+    `lost` lists workers that ended before their work was done; it was repeated. `cpu_s` is of all workers.
+    """
+
+    repositories: int
+    current: int
+    failures: tuple[FleetFailureItem, ...]
+    lost: tuple[str, ...]
+    cpu_s: float
+    driver_cpu_s: float
+
+
+def fleet_index_reply(report: FleetReport) -> FleetIndexReply:
+    items = tuple(
+        FleetIndexItem(
+            name=each.name,
+            branch=each.branch,
+            commit=each.commit,
+            indexed=each.snapshot,
+            views=tuple(FleetViewItem(kind, done.how, done.error) for kind, done in each.views.items()),
+            derived_blobs=each.derived,
+            cpu_s=rounded(each.cpu_s),
+            peak_bytes=each.peak_bytes,
+            sent_bytes=each.sent_bytes,
+            seconds=rounded(each.seconds),
+            error=each.error,
+        )
+        for each in sorted(report.results, key=lambda each: (each.name, each.branch, each.group))
+    )
+    return FleetIndexReply(
+        items=items,
+        total=len(items),
+        truncated=False,
+        snapshot=None,
+        freshness=None,
+        provider=report.on or "catalogue",
+        seconds=rounded(report.seconds),
+        repositories=report.repositories,
+        current=report.current,
+        failures=tuple(
+            FleetFailureItem(each.name, each.error, each.hint, each.repeat) for each in report.failures
+        ),
+        lost=tuple(report.lost),
+        cpu_s=rounded(report.cpu_s),
+        driver_cpu_s=rounded(report.driver_cpu_s),
     )
 
 

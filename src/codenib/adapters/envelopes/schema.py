@@ -22,7 +22,7 @@ from codenib.adapters.envelopes.answers import (
     UnitsReply,
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
-from codenib.adapters.envelopes.fleet import FleetListReply, FleetStatusReply, FleetSyncReply
+from codenib.adapters.envelopes.fleet import FleetIndexReply, FleetListReply, FleetStatusReply, FleetSyncReply
 from codenib.adapters.envelopes.fleet_answers import FleetRegexReply, FleetSearchReply, FleetSymbolsReply
 from codenib.adapters.envelopes.journals import ForgottenItem, JournalFile, JournalItem, JournalReply
 from codenib.adapters.envelopes.learning import LearnReply
@@ -110,6 +110,7 @@ REPLIES: dict[str, Any] = {
     "fleet list": FleetListReply,
     "fleet remove": FleetListReply,
     "fleet sync": FleetSyncReply,
+    "fleet index": FleetIndexReply,
     "fleet status": FleetStatusReply,
     "doctor": Envelope[Check],
     "config": Envelope[ConfiguredKey],

@@ -70,7 +70,7 @@ def derive_in_workers(
     results: queue.Queue[list[tuple[Job, Derived]] | BaseException] = queue.Queue(maxsize=16)
     stop = threading.Event()
     setup = WorkerSetup(source, list(derivers))
-    count = min(os.cpu_count() or 1, 8, batches.qsize())
+    count = min(_most_workers(), batches.qsize())
     threads = [
         threading.Thread(target=_drive, args=(setup, batches, results, stop), daemon=True)
         for _ in range(count)
@@ -92,6 +92,12 @@ def derive_in_workers(
                 results.get(timeout=0.05)  # unblock a thread that waits to hand over
             except queue.Empty:
                 continue
+
+
+def _most_workers() -> int:
+    """Processes at once: as many as there are cores, or as `CODENIB_JOBS` allows beside other builds."""
+    chosen = os.environ.get("CODENIB_JOBS", "")
+    return int(chosen) if chosen.isdecimal() and int(chosen) else min(os.cpu_count() or 1, 8)
 
 
 def _drive(

@@ -22,7 +22,7 @@ from codenib.fleet.catalogue.remote import SourceGone, fetch_branches, make_mirr
 from codenib.fleet.catalogue.state import RepositoryState, read_state, write_state
 from codenib.manifest.lock import exclusive
 from codenib.snapshot import git
-from codenib.snapshot.repository import locate
+from codenib.snapshot.repository import Repository, locate
 
 #: Sources that are asked at once: mostly waiting, and a server counts connections.
 JOBS = 8
@@ -111,7 +111,12 @@ def local_heads(place: Path) -> tuple[dict[str, str], str]:
 
     A HEAD that names no branch counts as a branch `HEAD`.
     """
-    args = locate(place).git_args()
+    return heads_of(locate(place))
+
+
+def heads_of(repository: Repository) -> tuple[dict[str, str], str]:
+    """As `local_heads`, of a repository that was located already."""
+    args = repository.git_args()
     form = "--format=%(objectname) %(refname) %(HEAD)"
     heads: dict[str, str] = {}
     default = ""

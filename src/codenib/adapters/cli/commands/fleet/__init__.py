@@ -22,6 +22,7 @@ FLEET_COMMANDS = {
         "simulate",
         "Replay recorded calls under more load, on more repositories.",
     ),
+    "index": ("index", "index", "Compile the views that are not up to date, here or on a Ray cluster."),
     "status": ("catalogue", "status", "Show how each repository stands to its source."),
 }
 
@@ -40,6 +41,7 @@ def fleet() -> None:
     \b
     codenib fleet add URL|PATH…      what the fleet has
     codenib fleet sync               fetch what moved at the sources
+    codenib fleet index              compile what is not up to date
     codenib fleet status             how each stands to its source
     codenib fleet search "…"         ask them all
     """
