@@ -73,12 +73,16 @@ class FleetReport:
 
 @dataclass(frozen=True, slots=True)
 class CompileRequest:
-    """What to compile, and where: `on` is `local`, `ray` or the address of a cluster."""
+    """What to compile, and where: `on` is `local`, `ray` or the address of a cluster.
+
+    Work of at most `here_s` is done in this process, wherever the rest would be.
+    """
 
     repos: tuple[str, ...] = ()
     views: tuple[ViewKind, ...] = ()
     on: str = "local"
     jobs: int = 0
+    here_s: float = HERE_S
 
     def repeat(self, name: str) -> str:
         """The command that does one repository again."""
@@ -171,7 +175,7 @@ class _Run:
         self._configured = {(each.task.entry.name, each.task.branch): each.configured for each in pending}
         first, self._later = in_order(pending)
         self._total_s = sum(batch.estimate_s for batch in make_batches(pending, self._records, 1))
-        executor = InProcess() if self._total_s <= HERE_S else open_executor(self._request)
+        executor = InProcess() if self._total_s <= self._request.here_s else open_executor(self._request)
         self._report.on = executor.where
         self._began = time.perf_counter()
         count = {each.task.entry.name for each in pending}

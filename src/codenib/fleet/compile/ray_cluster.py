@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import secrets
+import sys
 from typing import TYPE_CHECKING, Any
 
 from codenib.core.errors import InputError, ProviderError, extra_hint
@@ -38,7 +39,7 @@ class RayTasks:
     """Tasks of the cluster at `address`: `ray://…`, `auto`, HOST:PORT, or `ray` for one of this run alone."""
 
     def __init__(self, address: str) -> None:
-        self._ray = _import_ray()
+        self._ray = _import_ray(address)
         self._connect(address)
         nodes = [node["Resources"] for node in self._ray.nodes() if node["Alive"]]
         self._most_cpus = max((int(node.get("CPU", 0)) for node in nodes), default=0)
@@ -82,9 +83,6 @@ class RayTasks:
     def _connect(self, address: str) -> None:
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
         if address == "ray":
-            # Else Ray would write a token into the user's home, for all clusters to come.
-            if "RAY_AUTH_MODE" not in os.environ:
-                os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
             options |= {"address": "local", "include_dashboard": False, "object_store_memory": _OBJECT_STORE}
         else:
             options["address"] = address
@@ -100,9 +98,12 @@ class RayTasks:
             raise ProviderError(what, hint=_TOKEN if address != "ray" else _NOTE) from error
 
 
-def _import_ray() -> ModuleType:
-    # Read when Ray is imported: it reports its use to its makers unless told not to.
-    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+def _import_ray(address: str) -> ModuleType:
+    """Ray, with what it reads when it is imported."""
+    os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # it reports its use to its makers unless told not to
+    if address == "ray" and "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
+        # Else Ray would write a token into the user's home, for all clusters to come.
+        os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
     os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")  # its future default, else a warning
     try:
         import ray
