@@ -14,6 +14,7 @@ from codenib.fleet.catalogue.entry import RepositoryEntry
 from codenib.fleet.catalogue.state import read_state
 from codenib.fleet.catalogue.sync import SyncOutcome
 from codenib.fleet.compile.compile import FleetReport
+from codenib.fleet.compile.records import read_record, record_file
 
 
 class FleetRepository(msgspec.Struct, frozen=True, kw_only=True):
@@ -32,6 +33,8 @@ class FleetRepository(msgspec.Struct, frozen=True, kw_only=True):
 class FleetStatusItem(msgspec.Struct, frozen=True, kw_only=True):
     """How a repository stands to its source; `heads` are the branches that can be compiled.
 
+    `compiled` has the commit of each branch that `fleet index` compiled last.
+
     `state`: `never` synchronized; `fresh`: the last try reached the source; `failed`: it did not, and `heads`
     are of the time before; `gone`: as failed, because nothing is at the source any more.
     """
@@ -40,6 +43,7 @@ class FleetStatusItem(msgspec.Struct, frozen=True, kw_only=True):
     tenant: str
     state: Literal["never", "fresh", "failed", "gone"]
     heads: Mapping[str, str]
+    compiled: Mapping[str, str]
     default: str
     synced: UtcTime | None
     tried: UtcTime | None
@@ -205,6 +209,7 @@ def fleet_repository(catalogue: Catalogue, entry: RepositoryEntry) -> FleetRepos
 
 def fleet_status_item(catalogue: Catalogue, entry: RepositoryEntry) -> FleetStatusItem:
     state = read_state(catalogue.state_file(entry))
+    record = read_record(record_file(catalogue, entry))
     standing: Literal["never", "fresh", "failed", "gone"]
     standing = "gone" if state.gone else "failed" if state.error else "fresh" if state.synced else "never"
     return FleetStatusItem(
@@ -212,6 +217,7 @@ def fleet_status_item(catalogue: Catalogue, entry: RepositoryEntry) -> FleetStat
         tenant=entry.tenant,
         state=standing,
         heads=state.heads,
+        compiled={branch: head.commit for branch, head in record.heads.items()},
         default=state.default,
         synced=utc(int(state.synced)) if state.synced else None,
         tried=utc(int(state.tried)) if state.tried else None,

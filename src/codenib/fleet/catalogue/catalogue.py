@@ -4,7 +4,8 @@ $CODENIB_HOME/v1/fleet/
   catalogue.json       the entries
   catalogue.lock       one editor
   mirrors/NAME.git     what was fetched
-  states/NAME.json     what the last synchronization learned, and what was compiled
+  states/NAME.json     what the last synchronization learned
+  builds/NAME.json     what was compiled, and what that cost
 """
 
 from __future__ import annotations
@@ -119,6 +120,7 @@ class Catalogue:
         catalogue = self._edited(edit)
         for entry in removed:
             self.state_file(entry).unlink(missing_ok=True)
+            (self.folder / "builds" / f"{entry.name}.json").unlink(missing_ok=True)
             if not entry.in_place:
                 shutil.rmtree(self.mirror_of(entry), ignore_errors=True)
         return catalogue

@@ -1,4 +1,4 @@
-"""One task in, the views of its commit published in this home out.
+"""One task in, the views of its commit published in this home out, and in the fleet's store if it has one.
 
 This runs in a worker: on this machine, or on a node of a cluster whose home need not be the driver's. What is
 published is found there by whoever comes next, so a task that is repeated repeats only what was not.
@@ -10,6 +10,7 @@ import os
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import msgspec
 
@@ -24,6 +25,9 @@ from codenib.manifest.store import Store
 from codenib.snapshot import git
 from codenib.snapshot.repository import Repository, locate
 from codenib.system.usage import cpu_seconds, forget_peak, peak_bytes
+
+if TYPE_CHECKING:
+    from codenib.fleet.compile.sharing import SharedWork
 
 
 def run_order(order: WorkOrder, go_on: Callable[[], bool] = lambda: True) -> list[CompileResult]:
@@ -76,9 +80,13 @@ def _build(task: CompileTask, result: CompileResult) -> CompileResult:
     try:
         with compiler.store.not_collecting():
             snapshot = compiler.take(task.commit)
+            shared = _shared_work(task, compiler)
+            if shared is not None:
+                shared.take(snapshot)
             # A bare repository answers for its HEAD; where there is a worktree, that is asked for itself.
             head = repository.kind == "bare" and task.default
             outcome = compiler.ensure(snapshot, task.views, head=head)
+            sent = shared.give(snapshot) if shared is not None else 0
     finally:
         compiler.dense.close()
         compiler.graph.close()
@@ -87,7 +95,16 @@ def _build(task: CompileTask, result: CompileResult) -> CompileResult:
         snapshot=snapshot.id,
         views={kind: _view_result(outcome, kind) for kind in task.views},
         derived=outcome.derived,
+        sent_bytes=sent,
     )
+
+
+def _shared_work(task: CompileTask, compiler: IndexCompiler) -> SharedWork | None:
+    if not task.store:
+        return None
+    from codenib.fleet.compile.sharing import SharedWork
+
+    return SharedWork(task, compiler)
 
 
 def _view_result(outcome: Outcome, kind: ViewKind) -> ViewResult:

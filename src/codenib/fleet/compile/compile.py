@@ -32,6 +32,7 @@ from codenib.fleet.compile.records import (
 )
 from codenib.fleet.compile.survey import PendingTask, Survey, configuration_digest, survey
 from codenib.fleet.compile.task import TEXT, CompileResult, CompileTask, TaskBatch
+from codenib.fleet.store.objects import ObjectStore
 from codenib.system.usage import cpu_seconds
 
 #: Work that is done in the driver's own process: reaching a cluster or starting workers costs more.
@@ -75,26 +76,31 @@ class FleetReport:
 class CompileRequest:
     """What to compile, and where: `on` is `local`, `ray` or the address of a cluster.
 
-    Work of at most `here_s` is done in this process, wherever the rest would be.
+    `store` is the URL of the fleet's store, if it has one. Work of at most `here_s` is done in this process,
+    wherever the rest would be.
     """
 
     repos: tuple[str, ...] = ()
     views: tuple[ViewKind, ...] = ()
     on: str = "local"
     jobs: int = 0
+    store: str = ""
     here_s: float = HERE_S
 
     def repeat(self, name: str) -> str:
         """The command that does one repository again."""
         views = f" --views {','.join(self.views)}" if self.views else ""
         on = f" --on {self.on}" if self.on != "local" else ""
-        return f"codenib fleet index --repos {name}{views}{on}"
+        store = f" --store {self.store}" if self.store else ""
+        return f"codenib fleet index --repos {name}{views}{on}{store}"
 
 
 def compile_fleet(catalogue: Catalogue, request: CompileRequest, progress: ReportProgress) -> FleetReport:
     """Compile what is out of date of the chosen repositories."""
     started, used = time.perf_counter(), cpu_seconds()
     check_address(request.on)
+    if request.store:
+        ObjectStore.open(request.store)  # refuses what is no store; asks nothing yet
     entries = catalogue.matching(request.repos)
     report = FleetReport(repositories=len(entries))
     surveys = _look(catalogue, entries, request, progress)
@@ -124,11 +130,17 @@ def _look(
     surveys: list[Survey] = []
     progress("looking", 0, len(entries))
     with ThreadPoolExecutor(_LOOKS, thread_name_prefix="survey") as pool:
-        looks = pool.map(lambda entry: survey(catalogue, entry, request.views, configuration), entries)
+        looks = pool.map(lambda entry: _survey_of(catalogue, entry, request, configuration), entries)
         for each in looks:
             surveys.append(each)
             progress("looking", len(surveys), len(entries))
     return surveys
+
+
+def _survey_of(
+    catalogue: Catalogue, entry: RepositoryEntry, request: CompileRequest, configuration: str
+) -> Survey:
+    return survey(catalogue, entry, request.views, configuration, request.store)
 
 
 def check_address(on: str) -> None:

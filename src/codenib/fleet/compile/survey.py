@@ -65,12 +65,19 @@ def configuration_digest() -> str:
 
 
 def survey(
-    catalogue: Catalogue, entry: RepositoryEntry, views: Sequence[ViewKind], configuration: str
+    catalogue: Catalogue,
+    entry: RepositoryEntry,
+    views: Sequence[ViewKind],
+    configuration: str,
+    store: str = "",
 ) -> Survey:
-    """Look at one repository. A mirror that was never fetched is fetched now."""
+    """Look at one repository. A mirror that was never fetched is fetched now.
+
+    With the URL of a fleet's `store`, what is not published there is not up to date either.
+    """
     record = read_record(record_file(catalogue, entry))
     try:
-        return _survey(catalogue, entry, tuple(views), configuration, record)
+        return _survey(catalogue, entry, tuple(views), configuration, record=record, fleet_store=store)
     except CodenibError as error:
         return Survey(entry, record, error=error.message, hint=error.hint)
 
@@ -80,7 +87,9 @@ def _survey(
     entry: RepositoryEntry,
     views: tuple[ViewKind, ...],
     configuration: str,
+    *,
     record: BuildRecord,
+    fleet_store: str,
 ) -> Survey:
     place = catalogue.mirror_of(entry)
     if not entry.in_place and not place.exists():
@@ -109,12 +118,19 @@ def _survey(
             configured = cached or configured_views(repository)
         mine = wanted or configured
         lacking = _lacking(compiler, known, mine) if same and known else mine
+        if fleet_store and same and known and not lacking:
+            lacking = _unpublished(compiler, known, mine, (fleet_store, entry.name, branch))
         if not lacking:
             current += 1
             continue
         for kinds in _tasks(lacking):
             task = CompileTask(
-                entry=entry, branch=branch, commit=commit, default=branch == default, views=kinds
+                entry=entry,
+                branch=branch,
+                commit=commit,
+                default=branch == default,
+                views=kinds,
+                store=fleet_store,
             )
             pending.append(replace(_sized(repository, store, record, task), configured=configured))
     return Survey(entry, record, tuple(pending), current)
@@ -143,6 +159,19 @@ def _lacking(
     compiler.views.settle(snapshot, views)
     store.touch(known.snapshot)
     return tuple(kind for kind in views if compiler.views.fresh_record(manifest, kind) is None)
+
+
+def _unpublished(
+    compiler: IndexCompiler, known: CompiledHead, views: tuple[ViewKind, ...], place: tuple[str, str, str]
+) -> tuple[ViewKind, ...]:
+    """The views of a compiled commit that the fleet's store does not have; `place`: URL, name, branch."""
+    from codenib.fleet.compile.sharing import unpublished
+
+    manifest = compiler.store.manifest(known.snapshot)
+    if manifest is None:
+        return views
+    profiles = {kind: manifest.views[kind].profile for kind in views}
+    return unpublished(*place, snapshot=known.snapshot, profiles=profiles)
 
 
 def _sized(repository: Repository, store: Store, record: BuildRecord, task: CompileTask) -> PendingTask:

@@ -116,7 +116,7 @@ def remove(names: tuple[str, ...], json_output: bool) -> None:
 @click.command()
 @shared(repo_globs, as_json)
 def status(repos: tuple[str, ...], json_output: bool) -> None:
-    """Show which commits each repository has, since when, and why the last synchronization failed."""
+    """Show which commits each repository has, since when, what is compiled, and why the last sync failed."""
     started = time.perf_counter()
     catalogue = Catalogue.open()
     rows = tuple(fleet_status_item(catalogue, entry) for entry in catalogue.matching(repos))
@@ -132,13 +132,23 @@ _COLORS = {"fresh": "green", "never": "yellow", "failed": "red", "gone": "red"}
 
 
 def _print_status(row: FleetStatusItem) -> None:
-    heads = ", ".join(f"{branch} {commit[:10]}" for branch, commit in row.heads.items())
+    heads = ", ".join(
+        f"{branch} {commit[:10]}{_standing(row.compiled.get(branch), commit)}"
+        for branch, commit in row.heads.items()
+    )
     synced = f" at {row.synced:%Y-%m-%d %H:%M} UTC" if row.synced else ""
     state = click.style(row.state, fg=_COLORS[row.state])
     click.echo(f"{row.name}  {state}{synced}  {heads}".rstrip())
     if row.error:
         click.echo(f"  {row.error}")
         click.echo(f"  try: codenib fleet sync --repos {row.name}")
+
+
+def _standing(compiled: str | None, commit: str) -> str:
+    """How what was compiled last of a branch stands to its commit."""
+    if compiled is None:
+        return " (not compiled)"
+    return "" if compiled == commit else f" (compiled at {compiled[:10]})"
 
 
 def _described(row: FleetRepository) -> str:

@@ -22,9 +22,14 @@ from codenib.serving.choices import parse_views
     metavar="WHERE",
     help="local; ray (a cluster of this machine); HOST:PORT, auto or ray://HOST:PORT of a cluster.",
 )
+@click.option(
+    "--store", default="", metavar="URL", help="Publish to file:///…, s3://…, gs://… or az://… too."
+)
 @click.option("--jobs", type=click.IntRange(0, 1024), default=0, help="Local processes (default: the cores).")
 @shared(repo_globs, views_option, as_json)
-def index(on: str, jobs: int, repos: tuple[str, ...], views: str | None, json_output: bool) -> None:
+def index(
+    on: str, store: str, jobs: int, repos: tuple[str, ...], views: str | None, json_output: bool
+) -> None:
     """Compile the views of every kept branch that are not up to date. Exit 4 when something failed.
 
     What is published stays published when this command, a worker or a node is killed; run it again, and only
@@ -32,7 +37,9 @@ def index(on: str, jobs: int, repos: tuple[str, ...], views: str | None, json_ou
     """
     catalogue = Catalogue.open()
     say_if_none(catalogue.matching(repos), catalogue)
-    request = CompileRequest(repos=repos, views=parse_views(views) if views else (), on=on, jobs=jobs)
+    request = CompileRequest(
+        repos=repos, views=parse_views(views) if views else (), on=on, jobs=jobs, store=store
+    )
     with ProgressDisplay(quiet=json_output) as progress:
         report = compile_fleet(catalogue, request, progress)
     if json_output:
