@@ -133,7 +133,7 @@ def pace(done: int, total: int, seconds: float) -> str:
 
 def _duration(seconds: float) -> str:
     """
-    >>> _duration(7.4), _duration(150)
+    >>> _duration(7.4), _duration(180)
     ('7 s', '3 min')
     """
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
