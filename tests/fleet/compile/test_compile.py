@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -120,7 +121,7 @@ def test_a_repository_that_kills_every_worker_fails_alone(
     assert set(_done(report)) == {"r0", "r1", "r2"}
 
 
-def test_a_mirror_that_was_never_fetched_is_fetched_first(git_repo: type[GitRepo]) -> None:
+def test_a_mirror_that_was_never_fetched_is_fetched_first(git_repo: Callable[..., GitRepo]) -> None:
     source = git_repo("source")
     source.commit({"a.py": "a = 1\n"})
     Catalogue.open().add([entry_of(str(source.path), EntryOptions(mirror=True), "app")])

@@ -39,7 +39,7 @@ class Nodes:
             self.cluster.add_node(num_cpus=1, object_store_memory=_STORE)
 
     def shutdown(self) -> None:
-        self.cluster.shutdown()
+        self.cluster.shutdown()  # type: ignore[no-untyped-call]
 
 
 @pytest.fixture(scope="module")
