@@ -108,6 +108,7 @@ class Scale:
 
     load: int = 1
     repositories: int | None = None  # None: those that were recorded
+    most_calls: int = 20_000  # of the result: of a long trace at a high load the beginning is taken
 
 
 def grown(trace: Trace, scale: Scale, seed: int = 1) -> Trace:
@@ -118,12 +119,14 @@ def grown(trace: Trace, scale: Scale, seed: int = 1) -> Trace:
     part of its calls. So of many none is asked much more than others, which is the worst case for a cache.
     """
     chance = Random(seed)
-    span = trace.seconds or 1.0
-    calls = [
-        call if not copy else msgspec.structs.replace(call, at_s=(call.at_s + chance.random() * span) % span)
-        for copy in range(scale.load)
-        for call in trace.calls
-    ]
+    first = trace.calls[: max(scale.most_calls // scale.load, 1)]
+    begin, span = first[0].at_s, first[-1].at_s - first[0].at_s or 1.0
+
+    def shifted(call: RecordedCall) -> RecordedCall:
+        at_s = begin + (call.at_s - begin + chance.random() * span) % span
+        return msgspec.structs.replace(call, at_s=at_s)
+
+    calls = [*first, *(shifted(call) for _ in range(scale.load - 1) for call in first)]
     repositories = dict(trace.repositories)
     if scale.repositories is not None and scale.repositories > len(repositories):
         recorded = [name for name, _ in Counter(call.repository for call in trace.calls).most_common()]

@@ -24,6 +24,13 @@ _LOADS = (1, 10, 100)
 )
 @click.option("--memory-mb", type=float, default=2000.0, show_default=True, help="For open repositories.")
 @click.option("--slots", type=click.IntRange(1), default=4, show_default=True, help="Calls that run at once.")
+@click.option(
+    "--most-calls",
+    type=click.IntRange(100),
+    default=20_000,
+    show_default=True,
+    help="Replayed at each scale: of a long trace the beginning.",
+)
 def simulate(
     trace: Path | None,
     record: Path | None,
@@ -31,6 +38,7 @@ def simulate(
     repositories: int,
     memory_mb: float,
     slots: int,
+    most_calls: int,
 ) -> None:
     """Show latency, memory and hit rate of the server's policies under more load and more repositories.
 
@@ -54,21 +62,24 @@ def simulate(
         SimulatedPolicy(eviction="lfu"),
         SimulatedPolicy(sheds=False),
     ]
-    scales = [*(Scale(load) for load in loads or _LOADS), Scale(1, repositories), Scale(100, repositories)]
-    rows = []
-    for scale in scales:
-        bigger = grown(calls, scale)
-        for policy in policies:
-            rows.append((scale, len(bigger.repositories), policy, replay(bigger, policy, machine)))
+    scales = [(load, None) for load in loads or _LOADS] + [(1, repositories), (100, repositories)]
     span = f"{len(calls.calls):,} calls in {calls.seconds:.0f} s of {len(calls.repositories)} repositories"
     click.echo(f"recorded: {span}; {slots} slots, {memory_mb:.0f} MB")
-    heads = f"{'load':>5} {'repos':>7}  {'policy':32} {'p50':>8} {'p99':>9} {'lightest':>9}"
-    click.echo(f"{heads} {'hits':>6} {'MB':>6} {'busy':>5} refused")
-    for scale, count, policy, came in rows:
+    heads = f"{'load':>5} {'repos':>7}  {'policy':34} {'p50':>11} {'p99':>11} {'lightest':>11}"
+    click.echo(f"{heads} {'hits':>6} {'MB':>6} {'busy':>5} refused {'calls':>7}")
+    replays = (
+        (load, bigger, policy)
+        for load, count in scales
+        for bigger in [grown(calls, Scale(load, count, most_calls))]
+        for policy in policies
+    )
+    for load, bigger, policy in replays:
+        came = replay(bigger, policy, machine)
         least = min(came.tenants_p99_s.values(), default=0.0)
         p50, p99, best = (f"{1e3 * each:.1f}ms" for each in (came.p50_s, came.p99_s, least))
         click.echo(
-            f"{scale.load:>4}x {count:>7,}  {policy!s:32} {p50:>8} {p99:>9} {best:>9} {came.hit_rate:>6.1%}"
-            f" {came.most_bytes / 1e6:>6.0f} {came.busy:>5.0%} {came.refused / came.calls:>7.1%}"
+            f"{load:>4}x {len(bigger.repositories):>7,}  {policy!s:34} {p50:>11} {p99:>11} {best:>11}"
+            f" {came.hit_rate:>6.1%} {came.most_bytes / 1e6:>6.0f} {came.busy:>5.0%}"
+            f" {came.refused / came.calls:>7.1%} {came.calls:>7,}"
         )
     say("lightest: the p99 of the tenant that fared best: where turns are fair, of who asks least")
