@@ -10,12 +10,16 @@ MODULES = 24
 SYMPTOMS = [f"{'bcdfghjklmnprstvwxyz'[n % 20]}o{'abcdeghiklmnoprstuvw'[n // 2]}uzle" for n in range(MODULES)]
 
 
-def module(number: int, edition: int) -> str:
-    """A module like all others, but for its number."""
-    editions = {"start": 0, "run": edition, "stop": 0}
+NAMES = ("start", "run", "stop")
+
+
+def module(number: int, edition: int, changed: str = "run") -> str:
+    """A module like all others, but for its number and the edition of one function."""
     return "".join(
-        f"def {name}_{number}(value):\n    handled = value + {added}\n    return handled\n\n\n"
-        for name, added in editions.items()
+        f"def {name}_{number}(value):\n"
+        f"    handled = value + {edition if name == changed else 0}\n"
+        "    return handled\n\n\n"
+        for name in NAMES
     )
 
 
@@ -24,7 +28,7 @@ def message(symptom: str) -> str:
 
 
 def make_fix_repository(path: Path, commits: int = 110, *, shuffled: bool = False) -> None:
-    """A repository of `commits` fixes; `shuffled`: a symptom says nothing of where it is fixed."""
+    """A repository of `commits` fixes; `shuffled`: nothing says which module and function is next."""
     path.mkdir(parents=True)
     subprocess.run(["git", "init", "-q", "-b", "main", str(path)], check=True)
     chance = random.Random(1)
@@ -32,7 +36,8 @@ def make_fix_repository(path: Path, commits: int = 110, *, shuffled: bool = Fals
     for step in range(1, commits + 1):
         number = chance.randrange(MODULES)
         symptom = SYMPTOMS[chance.randrange(MODULES) if shuffled else number]
-        stream.append(_commit(step, message(symptom), {f"part_{number}.py": module(number, step)}))
+        changed = chance.choice(NAMES) if shuffled else "run"
+        stream.append(_commit(step, message(symptom), {f"part_{number}.py": module(number, step, changed)}))
     data = "".join(stream).encode()
     subprocess.run(["git", "-C", str(path), "fast-import", "--quiet"], input=data, check=True)
     subprocess.run(["git", "-C", str(path), "reset", "-q", "--hard", "main"], check=True)

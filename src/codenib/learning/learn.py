@@ -41,8 +41,7 @@ COMPONENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "similar fixes, files": (("similar",), ()),
     "similar fixes, both": (("similar",), ("similar",)),
     "words of messages": (("words",), ("words",)),
-    "recent changes": (("recent", "last"), ("last",)),
-    "all of these": (COLUMNS, ("similar", "words", "last")),
+    "all of these": (COLUMNS, COLUMNS),
 }
 
 
@@ -139,7 +138,7 @@ def measure(workspace: Workspace, mined: MinedHistory, rows: Sequence[int]) -> M
 
     def candidates(number: int, known_from: int) -> FixCandidates | None:
         fix = fixes[number]
-        asked = memory.compare(fix.text, fixes[known_from].committed, known_from)
+        asked = memory.compare(fix.text, known_from)
         return candidates_of(pinned, embedder, fix, memory, asked)
 
     # A fix knows what came before it; the test knows what came before the whole test.
@@ -201,11 +200,9 @@ def _encode(commit: str, fixes: Sequence[Fix], tested: Measurement, chosen: Comp
         "gains": {"files": gains.files.mean, "functions": gains.functions.mean},
         "intervals": {name: [gain["low"], gain["high"]] for name, gain in asdict(gains).items()},
     }
-    newest = max((fix.committed for fix in fixes), default=0)
     file = LearnedFile(
         format=FORMAT,
         commit=commit,
-        committed=newest,
         profile=profile,
         card=card,
         files=dict(chosen.weights.files),

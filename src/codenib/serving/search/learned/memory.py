@@ -1,8 +1,9 @@
 """A repository's past fixes in, what they say of files and functions for one question out.
 
-A fix is a commit with its message, the files and the functions that it changed. Four signals, each between 0
-and about 1 but for the logarithms: the most similar fix that changed a candidate, the words of all messages
-that changed it, how often it was changed lately, and how long ago it was changed last.
+A fix is a commit with its message, the files and the functions that it changed. Two signals, each between 0
+and 1: how alike the most similar fix is that changed a candidate, and how well the words of all messages that
+changed it match. How often and how lately it was changed is left out: on issues it gained nothing, and cost
+much once the memory was some months old.
 """
 
 from __future__ import annotations
@@ -19,11 +20,9 @@ from numpy.typing import NDArray
 from codenib.views.lexical.query import query_terms
 
 Array = NDArray[Any]
-COLUMNS = ("similar", "words", "recent", "last")
+COLUMNS = ("similar", "words")
 _K1, _B = 1.2, 0.3  # the lexical view's own
 _DOCUMENT_B = 0.6  # all messages of a file differ in length much more than single ones
-_DAY_S, _FADE_DAYS = 86_400, 730.0
-_NEVER = math.log1p(5000.0)  # days since the last change of what no fix changed
 
 
 class Fix(msgspec.Struct, frozen=True, array_like=True):
@@ -44,7 +43,6 @@ class QuerySimilarity:
     terms: Array
     worth: Array
     visible: NDArray[np.bool_]
-    ages: Array  # in days, when the question is asked
 
 
 class FixMemory:
@@ -64,14 +62,13 @@ class FixMemory:
         order = np.argsort(flat, kind="stable")
         self._holders = holders[order]
         self._first = np.searchsorted(flat[order], np.arange(len(numbers) + 1))
-        self._time = np.array([fix.committed for fix in fixes], np.float64)
         self._by_path = _places((path, row) for row, fix in enumerate(fixes) for path in fix.paths)
         self._by_symbol = _places((name, row) for row, fix in enumerate(fixes) for name in fix.symbols)
         lengths = [self._length[rows].sum() for rows in self._by_path.values()]
         self._document = float(np.mean(lengths)) if lengths else 1.0
 
-    def compare(self, query: str, now: float, older_than: int = -1) -> QuerySimilarity:
-        """Compare a question, asked at `now`, with the fixes behind row `older_than`."""
+    def compare(self, query: str, older_than: int = -1) -> QuerySimilarity:
+        """Compare a question with the fixes behind row `older_than`."""
         visible = np.arange(len(self.fixes)) > older_than
         count = int(visible.sum())
         mean = float(self._length[visible].mean()) if count else 1.0
@@ -94,7 +91,6 @@ class FixMemory:
             terms=np.array(terms, np.int64),
             worth=np.array(worth),
             visible=visible,
-            ages=np.maximum(now - self._time, 0.0) / _DAY_S,
         )
 
     def of_paths(self, asked: QuerySimilarity, paths: Sequence[str]) -> Array:
@@ -107,7 +103,6 @@ class FixMemory:
 
     def _signals(self, asked: QuerySimilarity, places: Sequence[Array | None]) -> Array:
         out = np.zeros((len(places), len(COLUMNS)))
-        out[:, 3] = _NEVER
         slots = np.full(len(self._numbers) + 1, -1)
         slots[asked.terms] = np.arange(len(asked.terms))
         for row, place in enumerate(places):
@@ -119,12 +114,9 @@ class FixMemory:
             np.add.at(counts, found[found >= 0], 1.0)
             share = self._length[rows].sum() / self._document
             tf = counts / (1 - _DOCUMENT_B + _DOCUMENT_B * share)
-            ages = asked.ages[rows]
             out[row] = (
                 asked.relative[rows].max(),
                 (asked.worth * tf * (_K1 + 1) / (tf + _K1)).sum(),
-                math.log1p(np.exp(-ages / _FADE_DAYS).sum()),
-                math.log1p(ages.min()),
             )
         best = float(out[:, 1].max()) if len(out) else 0.0
         if best > 0:

@@ -33,7 +33,6 @@ class LearnedFile(msgspec.Struct, frozen=True):
 
     format: int
     commit: str
-    committed: int
     profile: dict[str, str]
     card: dict[str, Any]
     files: dict[str, float]
@@ -50,14 +49,13 @@ class RepositoryOrder:
 
     def __init__(self, file: LearnedFile) -> None:
         self.commit = file.commit
-        self._now = file.committed  # not today's: the same snapshot gives the same order
         self.memory = FixMemory(file.fixes)
         self._files = weights_of(file.files)
         self._units = weights_of(file.units)
 
     def compare(self, query: str) -> QuerySimilarity:
         """Compare a question with every fix."""
-        return self.memory.compare(query, self._now)
+        return self.memory.compare(query)
 
     def file_bonus(self, asked: QuerySimilarity, paths: Sequence[str]) -> Array:
         """What to add to the score of each file."""
