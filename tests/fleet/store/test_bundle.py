@@ -94,6 +94,15 @@ def test_some_views_can_be_chosen(bundle: Path, clone: Path) -> None:
         import_bundle(clone, bundle, [ViewKind.GRAPH])
 
 
+def test_vectors_come_along_where_no_manifest_names_their_model(
+    indexed: Indexed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "vectors.codenib"
+    export_bundle(indexed.repo.path, indexed.snapshot, (ViewKind.DENSE,), file)
+    monkeypatch.setenv("CODENIB_HOME", str(tmp_path / "fresh home"))
+    assert import_bundle(indexed.repo.path, file).views == (ViewKind.DENSE,)
+
+
 def test_another_repository_refuses_it(bundle: Path, clone: Path, git_repo: Callable[..., GitRepo]) -> None:
     other = git_repo("other")
     other.commit({"a.py": "a = 1\n"})

@@ -8,6 +8,7 @@ import msgspec
 import pytest
 from tests.fleet.store.conftest import Indexed
 
+from codenib.core.errors import StateError
 from codenib.core.views import ViewKind
 from codenib.fleet.store.layout import ObjectRef, head_path
 from codenib.fleet.store.objects import ObjectStore
@@ -34,6 +35,11 @@ def test_what_was_pushed_is_whole(objects: ObjectStore, parts: list[ObjectRef], 
     assert (report.problems, report.heads, report.publications, report.packs) == ([], 2, 2, 1)
     assert report.objects == len(parts) + 1
     assert report.unreferenced == 0
+
+
+def test_a_store_that_is_not_there_is_an_error(objects: ObjectStore) -> None:
+    with pytest.raises(StateError, match="nothing is published at"):
+        verify_store(objects)
 
 
 def test_an_object_that_is_gone_or_cut_short_is_named_without_reading(

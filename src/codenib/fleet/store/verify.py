@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from codenib.core.errors import CodenibError, ProviderError
+from codenib.core.errors import CodenibError, ProviderError, StateError
 from codenib.fleet.store.install import checked_manifest
 from codenib.fleet.store.layout import FORM, FleetHead, ObjectRef, Publication, repository_path
 from codenib.fleet.store.objects import ObjectStore
@@ -41,9 +41,14 @@ def verify_store(objects: ObjectStore, *, sample: float = 1.0, seed: int = 0) ->
     """
     report = StoreReport(sample)
     sizes = dict(objects.backend.list(f"{FORM}/objects"))
+    repositories = objects.repositories()
+    if (
+        not repositories and not sizes and not any(objects.backend.list(FORM))
+    ):  # a wrong URL must not look like a store without a fault
+        raise StateError(f"nothing is published at {objects.url}", hint="codenib fleet index --store URL")
     chosen = random.Random(seed)
     named: dict[str, ObjectRef] = {}
-    for repository in objects.repositories():
+    for repository in repositories:
         for where, head in _heads(objects, repository, report):
             publication = _publication(objects, where, head, report)
             named[head.publication.path] = head.publication
