@@ -1,4 +1,4 @@
-"""Many repositories in, answers to questions over them out: `codenib.Fleet`."""
+"""Many repositories in, answers to questions over them out: `codenib.fleet.Fleet`."""
 
 from __future__ import annotations
 
