@@ -91,11 +91,10 @@ class RayTasks:
         try:
             with contextlib.chdir(safe):  # Ray puts the driver's current folder on the path of its workers
                 self._ray.init(**options)
-        except ImportError as error:
-            raise InputError(f"{address} needs Ray's client", hint="pip install 'ray[client]'") from error
         except (ConnectionError, RuntimeError, ValueError, TimeoutError) as error:
             what = f"no Ray cluster answers at {address}: {_first_line(error)}"
-            raise ProviderError(what, hint=_TOKEN if address != "ray" else _NOTE) from error
+            client = "pip install 'ray[client]', or --on HOST:PORT" if "ray[client]" in str(error) else ""
+            raise ProviderError(what, hint=client or (_TOKEN if address != "ray" else _NOTE)) from error
 
 
 def _import_ray(address: str) -> ModuleType:
