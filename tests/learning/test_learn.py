@@ -13,6 +13,8 @@ from codenib.adapters.cli.main import cli
 from codenib.learning.learn import learn
 from codenib.serving.installation import collect_garbage
 from codenib.serving.workspace import Workspace
+from codenib.snapshot.history import leads_to
+from codenib.snapshot.repository import locate
 
 NUMBER = 7
 ISSUE = f"{SYMPTOMS[NUMBER]} again\nA value is handled and then {SYMPTOMS[NUMBER]} happens."
@@ -94,6 +96,13 @@ def test_gc_keeps_what_is_whole_and_drops_what_is_damaged(repository: GitRepo) -
         assert "learnt" not in workspace.search(ISSUE).plan.reason
     assert collect_garbage(keep=1).artifacts >= 1
     assert not path.exists()
+
+
+def test_what_was_learnt_too_many_commits_ago_leads_nowhere(repository: GitRepo) -> None:
+    located, head = locate(repository.path), repository.head()
+    assert leads_to(located, repository.git("rev-parse", "HEAD~2"), head, most=2)
+    assert not leads_to(located, repository.git("rev-parse", "HEAD~3"), head, most=2)
+    assert not leads_to(located, head, repository.git("rev-parse", "HEAD~1"), most=2)
 
 
 def test_few_fixes_are_too_few(tmp_path: Path) -> None:

@@ -278,14 +278,17 @@ def _lines(names: Iterable[str]) -> bytes:
     return "".join(f"{name}\n" for name in names).encode()
 
 
-def is_ancestor(repository: Repository, older: str, newer: str) -> bool:
-    """Whether `older` leads to `newer`; not where git does not know one of them."""
+def leads_to(repository: Repository, older: str, newer: str, most: int) -> bool:
+    """Whether `older` leads to `newer` in at most `most` commits; not where git does not know one of them."""
     if repository.common_dir is None:
         return False
-    return _leads_to(str(repository.common_dir), older, newer)
+    return _leads_to(str(repository.common_dir), older, newer, most)
 
 
 @lru_cache(maxsize=256)  # the past of a commit never changes
-def _leads_to(git_dir: str, older: str, newer: str) -> bool:
-    args = [f"--git-dir={git_dir}", "merge-base", "--is-ancestor", older, newer]
-    return git.call(args).code == 0
+def _leads_to(git_dir: str, older: str, newer: str, most: int) -> bool:
+    at = f"--git-dir={git_dir}"
+    if git.call([at, "merge-base", "--is-ancestor", older, newer]).code != 0:
+        return False
+    counted = git.run([at, "rev-list", "--count", f"--max-count={most + 1}", f"{older}..{newer}"])
+    return int(counted) <= most

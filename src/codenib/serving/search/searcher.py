@@ -18,7 +18,7 @@ from codenib.planner.plan import make_plan, parse_budget
 from codenib.planner.words import sentence, steps_of
 from codenib.serving.snapshots.background import is_allowed
 from codenib.serving.snapshots.reader import link_source
-from codenib.snapshot.history import is_ancestor
+from codenib.snapshot.history import leads_to
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.compiler.compiler import IndexCompiler
@@ -188,10 +188,12 @@ class Searcher:
         folder = self._compiler.store.folder / "learned"
         if plan.fusion != "learned" or not request.learned or not folder.is_dir():
             return None
-        from codenib.serving.search.learned.repository import learned_for, open_learned
+        from codenib.serving.search.learned.repository import LEARNED_FOR, learned_for, open_learned
 
         repository = self._compiler.repository
-        path = learned_for(self._compiler.store, pinned.ref.commit, partial(is_ancestor, repository))
+        path = learned_for(
+            self._compiler.store, pinned.ref.commit, partial(leads_to, repository, most=LEARNED_FOR)
+        )
         return None if path is None else open_learned(path)
 
     def _missing_views(

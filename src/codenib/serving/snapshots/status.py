@@ -13,7 +13,7 @@ from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
-from codenib.snapshot.history import is_ancestor
+from codenib.snapshot.history import leads_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +80,9 @@ def _learned(compiler: IndexCompiler, commit: str | None) -> tuple[LearnedSummar
     """What `codenib learn` made of this repository."""
     if not (compiler.store.folder / "learned").is_dir():
         return ()
-    from codenib.serving.search.learned.repository import learned_summaries
+    from codenib.serving.search.learned.repository import LEARNED_FOR, learned_summaries
 
-    return learned_summaries(compiler.store, commit, partial(is_ancestor, compiler.repository))
+    return learned_summaries(compiler.store, commit, partial(leads_to, compiler.repository, most=LEARNED_FOR))
 
 
 def describe_refresh(outcome: Outcome) -> str:

@@ -22,6 +22,8 @@ from codenib.manifest.store import Store
 from codenib.serving.search.learned.memory import COLUMNS, Fix, FixMemory, QuerySimilarity
 
 FORMAT = 1
+#: Commits after which it is not used: a memory of years ago cost whole answers on requests and pylint.
+LEARNED_FOR = 1000
 Array = NDArray[Any]
 
 
@@ -84,7 +86,7 @@ def decode_learned(data: bytes) -> LearnedFile:
     return file
 
 
-def learned_for(store: Store, commit: str | None, is_ancestor: Callable[[str, str], bool]) -> Path | None:
+def learned_for(store: Store, commit: str | None, leads_to: Callable[[str, str], bool]) -> Path | None:
     """The file to use for a snapshot of `commit`: the newest that was learnt at it or at an ancestor."""
     if commit is None:
         return None
@@ -93,7 +95,7 @@ def learned_for(store: Store, commit: str | None, is_ancestor: Callable[[str, st
             learnt = _commit_of(path, path.stat().st_mtime_ns)
         except (StateError, OSError):  # `status` names it, `gc` drops it
             continue
-        if learnt == commit or is_ancestor(learnt, commit):
+        if learnt == commit or leads_to(learnt, commit):
             return path
     return None
 
@@ -114,10 +116,10 @@ def open_learned(path: Path) -> RepositoryOrder:
 
 
 def learned_summaries(
-    store: Store, commit: str | None, is_ancestor: Callable[[str, str], bool]
+    store: Store, commit: str | None, leads_to: Callable[[str, str], bool]
 ) -> tuple[LearnedSummary, ...]:
     """Every stored file, the newest first; `applies` for the one that answers of `commit` use."""
-    used, found = learned_for(store, commit, is_ancestor), []
+    used, found = learned_for(store, commit, leads_to), []
     for path in learned_files(store):
         size = path.stat().st_size
         try:
