@@ -13,6 +13,7 @@ from codenib.core.errors import InputError
 from codenib.core.protocols import Progress
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.planner.plan import ROUTES
+from codenib.runtime.context.learned import LearnedContext
 from codenib.runtime.context.policies import ContextPolicy, policy_of
 from codenib.runtime.providers.choose import open_model
 from codenib.runtime.providers.provider import Provider, RunListener
@@ -79,11 +80,13 @@ def query(
     if sum(each is not None for each in (repo_path, contexts, manifest)) != 1:
         raise InputError("exactly one source is needed", hint=_SOURCES)
     model = open_model(provider) if provider is None or isinstance(provider, str) else provider
-    chosen = policy_of(policy) if isinstance(policy, str) else policy
+    chosen = _policy(policy)
     limits = settings or RunSettings()
     folders = load_skill_metadata(DEFAULT_SKILLS if skills is None else skills)
     needed = _needed(chosen, limits) | (set() if skills is None else requirements(folders, navigation))
     with _opened(source, needed, folders, navigation, progress) as views:
+        if policy == LearnedContext.name:
+            chosen = LearnedContext(views.workspace.searcher.policy("context"))
         admission = ResourceGuard(views.manifest).admit(folders, views.navigation)
         return AgentRunner(
             provider=model,
@@ -111,6 +114,13 @@ def compile_views(
         built = useful & set(workspace.status().views)
         wanted = {*DEFAULT_VIEWS, *needed, *built}
         return workspace.index([kind for kind in ViewKind if kind in wanted]).manifest
+
+
+def _policy(given: str | ContextPolicy) -> ContextPolicy:
+    """The policy that decides what is opened; `learned` has its model once the repository is open."""
+    if given == LearnedContext.name:
+        return LearnedContext(None)
+    return policy_of(given) if isinstance(given, str) else given
 
 
 def _needed(policy: ContextPolicy, settings: RunSettings) -> set[ViewKind]:

@@ -67,6 +67,8 @@ LINES = [
     "install --print --client cursor",
     "uninstall --dry-run --client cursor",
     "learn",
+    "policy show",
+    "policy drop router",
     "journal on",
     "journal show",
     "journal export --out entries.jsonl",
@@ -90,7 +92,7 @@ LINES = [
 #: at the whole machine: own tests.
 ELSEWHERE = {
     "agent", "trace show", "trace export", "trace replay", "compare-navigation", "tools install",
-    "import-scip", "watch", "verify --sample", "doctor",
+    "import-scip", "watch", "verify --sample", "doctor", "policy use",
 }  # fmt: skip
 
 

@@ -49,6 +49,10 @@ COMMANDS = {
     "compare-navigation": ("navigate", "Compare the graph with the language servers."),
     "agent": ("agent", "Let a model find the places of an issue, with tools over the views."),
     "trace": ("trace", "Read the trace of an agent's run, or make training rows of it."),
+    "policy": (
+        "learning.policy",
+        "Use or drop what `flywheel` learned for this repository; off by default.",
+    ),
     "journal": ("learning.journal", "Record here what agents ask and do with the answers; off by default."),
     "learn": ("learning.learn", "Learn from this repository's fixes to order answers, if that is better."),
     "index": ("index", "Build the views of this repository."),

@@ -47,6 +47,7 @@ from codenib.adapters.envelopes.upkeep import (
     UpdatesReply,
     VerifyReply,
 )
+from codenib.learning.policies.activation import PolicyItem
 from codenib.runtime.traces.replay import ReplayedStep
 from codenib.serving.configuration import ConfiguredKey
 from codenib.serving.doctor import Check
@@ -83,6 +84,9 @@ REPLIES: dict[str, Any] = {
     "trace export": Envelope[ExportItem],
     "trace replay": Envelope[ReplayedStep],
     "learn": LearnReply,
+    "policy show": Envelope[PolicyItem],
+    "policy use": Envelope[PolicyItem],
+    "policy drop": Envelope[PolicyItem],
     "journal on": Envelope[JournalItem],
     "journal off": Envelope[JournalItem],
     "journal show": JournalReply,

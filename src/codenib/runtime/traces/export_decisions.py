@@ -136,6 +136,12 @@ def _decided(event: Event, state: _State, events: Sequence[Event], at: int) -> _
         }
         actions = ("rewrite", "keep")
         tokens = compacted if event.data["yes"] and after else whole
+    choice = event.data.get("choice")
+    if choice is not None:  # one among more than two, with a known chance
+        return _Choice(
+            event.seq, str(event.data["about"]), choice["action"], tuple(choice["alternatives"]),
+            propensity=float(choice["propensity"]), features=choice["features"], tokens=tokens, seconds=0.0,
+        )  # fmt: skip
     return _Choice(
         event.seq, str(event.data["about"]), actions[0] if event.data["yes"] else actions[1], actions,
         propensity=_propensity(event), features=features, tokens=tokens, seconds=0.0,

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.core.answers import RegexAnswer
     from codenib.core.embedding import Embedder
     from codenib.core.protocols import Reranker
+    from codenib.planner.model import DecisionModel, ModelKind
     from codenib.planner.signals import Signals
     from codenib.serving.search.costs import Costs
     from codenib.serving.search.learned.repository import RepositoryOrder
@@ -61,6 +62,7 @@ class Searcher:
         self._compiler = compiler
         self._snapshots = snapshots
         self._rerankers: dict[str, Reranker] = {}
+        self._policies: dict[ModelKind, ActiveModel] = {}
 
     def search(self, request: SearchRequest) -> Answer:
         """Units (or files) ranked by how well they match the query, or the place that they are `like`."""
@@ -147,12 +149,13 @@ class Searcher:
 
         return Costs(self._compiler.store.folder)
 
-    @cached_property
-    def _router(self) -> ActiveModel:
+    def policy(self, kind: ModelKind) -> DecisionModel | None:
         """The policy that the user activated for this repository, if any."""
-        from codenib.serving.search.policy import ActiveModel
+        if kind not in self._policies:
+            from codenib.serving.search.policy import ActiveModel
 
-        return ActiveModel(self._compiler.store.folder, "router")
+            self._policies[kind] = ActiveModel(self._compiler.store.folder, kind)
+        return self._policies[kind].read()
 
     def close(self) -> None:
         """Save the measured costs."""
@@ -176,7 +179,7 @@ class Searcher:
 
         signals = read_signals(request.query)
         capabilities, costs = pinned.manifest.capabilities, self.costs.medians()
-        plan = make_plan(request, signals, capabilities, costs, model=self._router.read())
+        plan = make_plan(request, signals, capabilities, costs, model=self.policy("router"))
         learnt = self._learnt(request, pinned, plan)
         if learnt is None:
             return signals, plan

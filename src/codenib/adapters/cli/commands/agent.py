@@ -59,7 +59,7 @@ class Terminal:
 @click.command()
 @click.argument("issue", required=False)
 @click.option("-f", "--file", "issue_file", help="Read the issue from a file; `-` is standard input.")
-@click.option("--policy", type=click.Choice(POLICIES), default="eager", show_default=True)
+@click.option("--policy", type=click.Choice((*POLICIES, "learned")), default="eager", show_default=True)
 @click.option("--model", help="claude-…, gpt-…, anthropic:NAME or openai:NAME (default: $CODENIB_MODEL).")
 @click.option("--base-url", metavar="URL", help="An OpenAI- or Anthropic-compatible server.")
 @click.option("--key-env", metavar="NAME", help="The variable that holds the key, when not the usual one.")
