@@ -158,7 +158,7 @@ def _draw(report: Report, results: Sequence[RoundResult], figures: Path) -> None
         panel.set_title(title, loc="left")
         panel.set_xticks(range(most + 1), ["rules", *(str(each) for each in range(1, most + 1))])
         panel.set_xlabel("round")
-        panel.legend(loc="best")
+        panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.22))
     drawn.save(figures, "rounds")
     report.figure("rounds", "Quality and cost on the replay by round, with 95% intervals; dotted: the rules.")
 
