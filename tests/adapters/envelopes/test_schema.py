@@ -77,6 +77,8 @@ LINES = [
     "token create laptop",
     "token list",
     "token revoke laptop",
+    "export views.codenib",
+    "import views.codenib",
     "fleet add shop",
     "fleet list",
     "fleet sync",
@@ -92,7 +94,7 @@ LINES = [
 #: at the whole machine: own tests.
 ELSEWHERE = {
     "agent", "trace show", "trace export", "trace replay", "compare-navigation", "tools install",
-    "import-scip", "watch", "verify --sample", "doctor", "policy use",
+    "import-scip", "watch", "verify --sample", "doctor", "policy use", "fleet verify",
 }  # fmt: skip
 
 

@@ -69,6 +69,38 @@ class FleetSyncItem(msgspec.Struct, frozen=True, kw_only=True):
     seconds: float
 
 
+class BundleItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A bundle: what it has, and its bytes before and after deflating; `failed` views are not in it."""
+
+    file: str
+    commit: str | None
+    views: tuple[ViewKind, ...]
+    failed: tuple[ViewKind, ...]
+    size_bytes: int
+    file_bytes: int
+
+
+class StoreItem(msgspec.Struct, frozen=True, kw_only=True):
+    """A store: what was looked at, and what is wrong; `unreferenced` objects are of killed writers."""
+
+    store: str
+    sampled: float
+    heads: int
+    objects: int
+    size_bytes: int
+    packs: int
+    unreferenced: int
+    problems: tuple[str, ...]
+
+
+class BundleReply(Envelope[BundleItem], kw_only=True, frozen=True):
+    """`export` and `import`"""
+
+
+class StoreReply(Envelope[StoreItem], kw_only=True, frozen=True):
+    """`fleet verify`"""
+
+
 class FleetListReply(Envelope[FleetRepository], kw_only=True, frozen=True):
     """`fleet list`, `fleet add` and `fleet remove`: the repositories that are there, or that it was about."""
 

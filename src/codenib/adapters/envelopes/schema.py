@@ -22,7 +22,14 @@ from codenib.adapters.envelopes.answers import (
     UnitsReply,
 )
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
-from codenib.adapters.envelopes.fleet import FleetIndexReply, FleetListReply, FleetStatusReply, FleetSyncReply
+from codenib.adapters.envelopes.fleet import (
+    BundleReply,
+    FleetIndexReply,
+    FleetListReply,
+    FleetStatusReply,
+    FleetSyncReply,
+    StoreReply,
+)
 from codenib.adapters.envelopes.fleet_answers import FleetRegexReply, FleetSearchReply, FleetSymbolsReply
 from codenib.adapters.envelopes.journals import ForgottenItem, JournalFile, JournalItem, JournalReply
 from codenib.adapters.envelopes.learning import LearnReply
@@ -110,6 +117,9 @@ REPLIES: dict[str, Any] = {
     "token create": Envelope[TokenItem],
     "token list": Envelope[TokenItem],
     "token revoke": Envelope[TokenItem],
+    "export": BundleReply,
+    "import": BundleReply,
+    "fleet verify": StoreReply,
     "fleet add": FleetListReply,
     "fleet list": FleetListReply,
     "fleet remove": FleetListReply,

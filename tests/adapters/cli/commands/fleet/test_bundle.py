@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.main import cli
+from codenib.adapters.envelopes.fleet import StoreReply
 from codenib.core.errors import StateError
 from codenib.fleet.store.layout import head_path
 from codenib.fleet.store.objects import ObjectStore
@@ -36,9 +38,13 @@ def test_a_bundle_goes_from_one_clone_to_another(
 
 def test_verify_says_that_a_store_is_whole_or_what_is_not(tmp_path: Path) -> None:
     url = (tmp_path / "store").as_uri()
+    ObjectStore.open(url).put(b"of a writer that was killed")
     done = CliRunner().invoke(cli, ["fleet", "verify", "--store", url])
     assert (done.exit_code, "no problem" in done.output) == (0, True)
     ObjectStore.open(url).backend.overwrite(head_path("org/app", "main"), b"{}")
+    done = CliRunner().invoke(cli, ["fleet", "verify", "--store", url, "--json"])
+    reply = msgspec.json.decode(done.output, type=StoreReply)
+    assert (done.exit_code, len(reply.items[0].problems)) == (StateError.exit_code, 1)
     done = CliRunner().invoke(cli, ["fleet", "verify", "--store", url])
     assert done.exit_code == StateError.exit_code
     assert "1 problem" in done.output
