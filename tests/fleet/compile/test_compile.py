@@ -39,6 +39,7 @@ def test_each_repository_is_compiled_once_and_an_edit_costs_only_its_own(fleet: 
     assert sum(each.derived for each in first.results) == 4
     with codenib.open(repositories[1].path) as workspace:
         assert workspace.search("number_1", refresh="never").items
+    assert len(list((home() / "repos").glob("*/summaries/*.msgpack"))) == 3  # no question waits for them
 
     second = _compile()
     assert (second.results, second.current, second.on) == ([], 3, "")

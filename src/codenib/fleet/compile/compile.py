@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Protocol
@@ -32,6 +32,9 @@ from codenib.fleet.compile.records import (
 )
 from codenib.fleet.compile.survey import PendingTask, Survey, configuration_digest, survey
 from codenib.fleet.compile.task import TEXT, CompileResult, CompileTask, TaskBatch
+from codenib.fleet.search.fleet import catalogue_members
+from codenib.fleet.search.summaries import SummaryCache
+from codenib.fleet.search.workspaces import DEFAULT_BYTES, OpenWorkspaces
 from codenib.fleet.store.objects import ObjectStore
 from codenib.system.usage import cpu_seconds
 
@@ -114,10 +117,24 @@ def compile_fleet(catalogue: Catalogue, request: CompileRequest, progress: Repor
     if pending:
         run = _Run(catalogue, request, report, progress, surveys)
         run.finish(pending)
+        _summarize(catalogue, {each.name for each in report.results if not each.failures})
     report.seconds = time.perf_counter() - started
     here = report.on == InProcess.where
     report.driver_cpu_s = cpu_seconds() - used - (report.cpu_s if here else 0.0)
     return report
+
+
+def _summarize(catalogue: Catalogue, names: Collection[str]) -> None:
+    """Make the summaries that questions are routed by, so that the next question does not wait for them.
+
+    What was compiled in another machine's home has no views here, and gets none here.
+    """
+    workspaces = OpenWorkspaces(DEFAULT_BYTES)
+    try:
+        compiled = (each for each in catalogue_members(catalogue) if each.name in names)
+        SummaryCache(workspaces.pin).current(compiled)
+    finally:
+        workspaces.close()
 
 
 def _look(

@@ -14,8 +14,8 @@ from codenib.fleet.catalogue.entry import RepositoryEntry
 from codenib.fleet.compile.task import TEXT
 from codenib.manifest.files import replace_file, with_checksum, without_checksum
 
-#: First guesses, from bytes of source at HEAD: CPU seconds a megabyte and a floor. Measured on the first ten
-#: repositories of the benchmark (docs/fleet.md); what is built once is then known.
+#: First guesses, from bytes of source at HEAD: CPU seconds a megabyte and a floor. They are rough and fitted
+#: to nothing: they order the first run; what is built once is then known.
 _FIRST_S_PER_MB = {TEXT: 2.5, ViewKind.DENSE: 1.5, ViewKind.HISTORY: 2.0, ViewKind.GRAPH: 20.0}
 _FLOOR_S = 0.3
 _FIRST_MEMORY = 256 << 20

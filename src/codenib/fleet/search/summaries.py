@@ -92,11 +92,11 @@ def published_manifest(member: FleetMember, place: PublishedPlace) -> RepoManife
     head = place.store.head(place.worktree)
     manifest = place.store.manifest(head) if head else None
     if manifest is None:
-        raise StateError("it was never indexed", hint=f"codenib fleet index {member.name}")
+        raise StateError("it was never indexed", hint=f"codenib fleet index --repos {member.name}")
     record = manifest.views.get(ViewKind.LEXICAL)
     if record is None or record.status is not Status.FRESH:
         why = f"failed: {record.error}" if record is not None and record.error else "was not built"
-        raise StateError(f"its lexical view {why}", hint=f"codenib fleet index {member.name}")
+        raise StateError(f"its lexical view {why}", hint=f"codenib fleet index --repos {member.name}")
     return manifest
 
 

@@ -136,8 +136,10 @@ def _print_status(row: FleetStatusItem) -> None:
         f"{branch} {commit[:10]}{_standing(row.compiled.get(branch), commit)}"
         for branch, commit in row.heads.items()
     )
+    if row.state == "never":  # what its heads are now nobody asked
+        heads = ", ".join(f"{branch} compiled at {commit[:10]}" for branch, commit in row.compiled.items())
     synced = f" at {row.synced:%Y-%m-%d %H:%M} UTC" if row.synced else ""
-    state = click.style(row.state, fg=_COLORS[row.state])
+    state = click.style("never synced" if row.state == "never" else row.state, fg=_COLORS[row.state])
     click.echo(f"{row.name}  {state}{synced}  {heads}".rstrip())
     if row.error:
         click.echo(f"  {row.error}")
