@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 from tests.gitrepo import GitRepo
 
 # Every skip is reported at the end of the run, and fails where engines are required.
@@ -14,6 +15,10 @@ pytest_plugins = ["pytester", "tests.skipped"]
 
 # Tests have homes of their own, but share the engines and servers that `make tools` installs.
 os.environ.setdefault("CODENIB_TOOLBOX", str(Path(__file__).parent.parent / ".tools" / "box"))
+
+# How long an example takes says how busy the machine is.
+settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("untimed")
 
 
 @pytest.fixture(autouse=True, scope="session")
