@@ -87,6 +87,7 @@ LINES = [
     "fleet search add prices",
     "fleet regex def",
     "fleet symbols Cart",
+    "fleet def shop.Cart",
     "fleet remove shop",
     "read nothing.py",
 ]

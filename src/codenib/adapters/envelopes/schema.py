@@ -131,6 +131,7 @@ REPLIES: dict[str, Any] = {
     "fleet search": FleetSearchReply,
     "fleet regex": FleetRegexReply,
     "fleet symbols": FleetSymbolsReply,
+    "fleet def": FleetSymbolsReply,
     "error": ErrorReply,
 }
 

@@ -103,6 +103,12 @@ class Fleet:
         """Declarations by name in any repository, exact names first."""
         return self._names.symbols(name, self.members(repos, allowed), k=k)
 
+    def definitions(
+        self, name: str, *, k: int = 20, repos: Sequence[str] = (), allowed: Collection[str] | None = None
+    ) -> FleetSymbols:
+        """Where a name that code imports (`requests.Session`) is declared, by the packages' own manifests."""
+        return self._names.definitions(name, self.members(repos, allowed), k=k)
+
 
 def catalogue_members(catalogue: Catalogue) -> tuple[FleetMember, ...]:
     """The repositories of a catalogue with where each is read."""

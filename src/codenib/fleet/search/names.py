@@ -13,6 +13,7 @@ from codenib.core.requests import PUBLISHED
 from codenib.core.symbols import Symbol
 from codenib.fleet.search.answers import AskedRepository, FleetCoverage, FleetSymbol, FleetSymbols
 from codenib.fleet.search.members import FleetMember
+from codenib.fleet.search.packages import ExportedPackage
 from codenib.fleet.search.ranked import is_behind
 from codenib.fleet.search.summaries import SummaryCache
 from codenib.fleet.search.summary import short_hashes
@@ -80,6 +81,72 @@ class NameSearch:
             repositories=len(members), asked=tuple(asked), unlikely=left_out, unavailable=unavailable
         )
         return FleetSymbols(items, total, total > len(items), coverage, time.perf_counter() - started)
+
+    def definitions(self, query: str, members: Sequence[FleetMember], *, k: int = 20) -> FleetSymbols:
+        """Where a name that code imports is declared: in the package that it begins with, else by name.
+
+        `requests.Session` is sought in the repository whose manifest exports `requests`, and the items name
+        the package. Where no repository exports it, declarations of exactly the last word are listed.
+        """
+        started = time.perf_counter()
+        current = self._summaries.current(members)
+        exported = [
+            (member, package, rest)
+            for member in sorted(members, key=lambda each: each.name)
+            if member.name in current.summaries
+            for package in current.summaries[member.name].packages
+            if (rest := package.rest_of(query.strip())) is not None
+        ]
+        items: list[FleetSymbol] = []
+        asked: dict[str, AskedRepository] = {}
+        for member, package, rest in exported:
+            answer = self.symbols(rest, [member], k=_MOST)
+            asked.update((each.name, each) for each in answer.coverage.asked)
+            items += _exact(answer.items, rest, package)
+        if items:
+            unique = {(each.repository, each.symbol.path, each.symbol.line): each for each in items}
+            ranked = sorted(unique.values(), key=lambda each: _misplaced(each, query))
+            coverage = FleetCoverage(
+                repositories=len(members),
+                asked=tuple(asked.values()),
+                excluded=len(current.summaries) - len(asked),
+                unavailable=current.unavailable,
+            )
+            seconds = time.perf_counter() - started
+            return FleetSymbols(tuple(ranked[:k]), len(ranked), len(ranked) > k, coverage, seconds)
+        answer = self.symbols(_last(query), members, k=_MOST)
+        exact = [each for each in answer if each.symbol.name == _last(query)]
+        note = "by name: no repository of these exports a package that the name begins with"
+        if exported:
+            packages = ", ".join(sorted({f"{package} of {member.name}" for member, package, _ in exported}))
+            note = f"by name: {packages} does not declare it"
+        seconds = time.perf_counter() - started
+        return FleetSymbols(tuple(exact[:k]), len(exact), len(exact) > k, answer.coverage, seconds, note=note)
+
+
+_MOST = 1000  # declarations of a name in one repository that are looked at
+
+
+def _exact(items: Sequence[FleetSymbol], rest: str, package: ExportedPackage) -> list[FleetSymbol]:
+    """Those that are called so and stand in the package."""
+    name = _last(rest)
+    return [
+        FleetSymbol(each.repository, each.symbol, str(package))
+        for each in items
+        if each.symbol.name == name and package.has(each.symbol.path)
+    ]
+
+
+def _misplaced(item: FleetSymbol, query: str) -> tuple[int, int, str, int]:
+    """How many words of the name neither its path nor its outer names have; then how deep it is."""
+    words = [word.lower() for word in _SEPARATORS.split(query) if word][:-1]
+    around = f"{item.symbol.path}/{item.symbol.qualified}".lower()
+    missing = sum(word not in around for word in words)
+    return missing, item.symbol.qualified.count("."), item.symbol.path, item.symbol.line
+
+
+def _last(query: str) -> str:
+    return next((word for word in reversed(_SEPARATORS.split(query.strip())) if word), "")
 
 
 def how_exact(symbol: Symbol, name: str) -> int:

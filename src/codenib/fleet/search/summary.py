@@ -1,9 +1,10 @@
 """A pinned snapshot's text views in, a small summary out that says what the repository is about.
 
-A summary has, for each term of the lexical view, in how many units and files it stands and how many units are
-named by it; a filter of the trigrams; and the languages. It is made from the views' own statistics, no source
-is read. Counts are rounded to a sixteenth of a doubling, terms are named by 32 bits of their hash: of 60,000
-terms, one in 70,000 that the repository does not have is taken for one that it has.
+A summary has, for each term of the lexical view, in how many units and files it stands and how many units
+are named by it; a filter of the trigrams; the languages; and the packages that its manifests name. It is
+made from the views' own statistics; of the source only manifests are read. Counts are rounded to a
+sixteenth of a doubling, terms are named by 32 bits of their hash: of 60,000 terms, one in 70,000 that the
+repository does not have is taken for one that it has.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import numpy as np
 
 from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.views import RepoManifest, Status, ViewKind
+from codenib.fleet.search.packages import ExportedPackage, packages_of
 from codenib.serving.snapshots.pinned import PinnedSnapshot
 from codenib.units.tokens import term_hash
 from codenib.views.arrays import Array
@@ -25,7 +27,7 @@ from codenib.views.lexical.statistics import TermStatistics, term_statistics
 from codenib.views.trigram.literals import Need
 from codenib.views.trigram.read import TrigramView
 
-FORMAT = 1
+FORMAT = 2
 #: Terms that a summary has at most. What names units is never left out; of the others the rarest go first.
 MOST_TERMS = 60_000
 _STEPS = 8  # a count is rounded to 2 ** (n / _STEPS)
@@ -49,6 +51,7 @@ class _SummaryFile(msgspec.Struct, frozen=True, kw_only=True):
     file_counts: bytes
     named_counts: bytes
     grams: bytes
+    packages: tuple[ExportedPackage, ...]
 
 
 @dataclass(frozen=True)
@@ -66,6 +69,7 @@ class RepoSummary:
     file_counts: Array
     named_counts: Array
     grams: Array  # the bits of the filter; none where there is no trigram view
+    packages: tuple[ExportedPackage, ...]
 
     @classmethod
     def of(cls, pinned: PinnedSnapshot) -> RepoSummary:
@@ -88,6 +92,7 @@ class RepoSummary:
             file_counts=_rounded(statistics.files[first]),
             named_counts=_rounded(statistics.named[first]),
             grams=_filter_of(pinned.trigram) if pinned.has_fresh(ViewKind.TRIGRAM) else np.zeros(0, np.uint8),
+            packages=packages_of(pinned),
         )
 
     def encode(self) -> bytes:
@@ -105,6 +110,7 @@ class RepoSummary:
             file_counts=self.file_counts.tobytes(),
             named_counts=self.named_counts.tobytes(),
             grams=self.grams.tobytes(),
+            packages=self.packages,
         )
         body = msgspec.msgpack.encode(row)
         return _digest(body) + body
@@ -135,6 +141,7 @@ class RepoSummary:
             file_counts=file_counts,
             named_counts=named_counts,
             grams=grams,
+            packages=row.packages,
         )
 
     def is_of(self, manifest: RepoManifest) -> bool:

@@ -16,6 +16,7 @@ FLEET_COMMANDS = {
     "search": ("ask", "search", "Find code by words in all repositories, the promising ones opened."),
     "regex": ("ask", "regex", "Find lines by pattern in all repositories, and whether these are all."),
     "symbols": ("ask", "symbols", "Find declarations by name in all repositories."),
+    "def": ("ask", "def_", "Show where a name that code imports is declared, by the packages' manifests."),
     "verify": ("verify", "verify", "Check that a store has everything that its heads name."),
     "simulate": (
         "simulate",

@@ -1,4 +1,4 @@
-"""The commands that ask many repositories: fleet search, regex, symbols."""
+"""The commands that ask many repositories: fleet search, regex, symbols, def."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from codenib.adapters.envelopes.fleet_answers import (
     fleet_symbols_reply,
 )
 from codenib.core.errors import InputError
-from codenib.fleet.search.answers import FleetAnswer, FleetCoverage
+from codenib.fleet.search.answers import FleetAnswer, FleetCoverage, FleetSymbols
 from codenib.fleet.search.fleet import Fleet
 from codenib.fleet.search.ranked import DEFAULT_ASKED, FleetRequest
 
@@ -122,18 +122,38 @@ def symbols(name: str, k: int, repos: tuple[str, ...], json_output: bool) -> Non
     """Find declarations by NAME in all repositories: exact names first."""
     with Fleet() as fleet:
         answer = fleet.symbols(name, k=k or EVERYTHING, repos=repos)
+    _print_symbols(answer, json_output)
+
+
+@click.command("def")
+@click.argument("name")
+@limit_option(20, "declarations")
+@shared(repo_globs, as_json)
+def def_(name: str, k: int, repos: tuple[str, ...], json_output: bool) -> None:
+    """Show where NAME, as code imports it (requests.Session, example.org/chi.NewRouter), is declared.
+
+    Packages are known by the manifests of the repositories; where none exports NAME's package, declarations
+    of the same name are listed, and the answer says so.
+    """
+    with Fleet() as fleet:
+        answer = fleet.definitions(name, k=k or EVERYTHING, repos=repos)
+    _print_symbols(answer, json_output)
+
+
+def _print_symbols(answer: FleetSymbols, json_output: bool) -> None:
     if json_output:
         print_json(fleet_symbols_reply(answer))
         return
     for item in answer:
         symbol = item.symbol
         where = click.style(f"{item.repository}  {symbol.path}:{symbol.line}", fg="cyan")
-        click.echo(
-            f"{where}  {click.style(symbol.qualified, bold=True)}  {click.style(symbol.kind, dim=True)}"
-        )
+        what = click.style(f"{symbol.kind}  {item.package}".rstrip(), dim=True)
+        click.echo(f"{where}  {click.style(symbol.qualified, bold=True)}  {what}")
     if not answer.items:
         click.echo("nothing found", err=True)
     say(f"{len(answer.items):,} of {answer.total:,} declarations in {answer.seconds * 1000:.0f} ms")
+    if answer.note:
+        say(answer.note)
     say_coverage(answer.coverage, why="do not have the word")
 
 
