@@ -16,6 +16,7 @@ import msgspec
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError
+from codenib.core.source import SourceSnapshot
 from codenib.core.updates import Outcome
 from codenib.core.views import Status, ViewKind
 from codenib.fleet.catalogue.catalogue import Catalogue
@@ -83,9 +84,7 @@ def _build(task: CompileTask, result: CompileResult) -> CompileResult:
             shared = _shared_work(task, compiler)
             if shared is not None:
                 shared.take(snapshot)
-            # A bare repository answers for its HEAD; where there is a worktree, that is asked for itself.
-            head = repository.kind == "bare" and task.default
-            outcome = compiler.ensure(snapshot, task.views, head=head)
+            outcome = compiler.ensure(snapshot, task.views, head=_becomes_head(task, compiler, snapshot))
             sent = shared.give(snapshot) if shared is not None else 0
     finally:
         compiler.dense.close()
@@ -97,6 +96,21 @@ def _build(task: CompileTask, result: CompileResult) -> CompileResult:
         derived=outcome.derived,
         sent_bytes=sent,
     )
+
+
+def _becomes_head(task: CompileTask, compiler: IndexCompiler, snapshot: SourceSnapshot) -> bool:
+    """Whether questions about the repository are answered from this snapshot from now on.
+
+    A bare repository answers for its HEAD. A worktree that was asked itself keeps what it has, unless it has
+    the very files of the snapshot; one that never was answers from what is compiled.
+    """
+    repository, store = compiler.repository, compiler.store
+    if not task.default:
+        return False
+    if repository.kind == "bare":
+        return True
+    head = store.head(repository.worktree_key)
+    return head is None or store.manifest(head) is None or compiler.take().id == snapshot.id
 
 
 def _shared_work(task: CompileTask, compiler: IndexCompiler) -> SharedWork | None:

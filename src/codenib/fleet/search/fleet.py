@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 from typing import Self
 
+from codenib.core.answers import Passage
 from codenib.core.errors import InputError
-from codenib.core.requests import RegexRequest, ResultLevel, Tests
+from codenib.core.requests import PUBLISHED, RegexRequest, ResultLevel, Tests
 from codenib.core.text.globs import path_filter
 from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.search.answers import FleetAnswer, FleetLines, FleetSymbols
@@ -108,6 +109,17 @@ class Fleet:
     ) -> FleetSymbols:
         """Where a name that code imports (`requests.Session`) is declared, by the packages' own manifests."""
         return self._names.definitions(name, self.members(repos, allowed), k=k)
+
+    def read(
+        self, name: str, path: str, start: int | None = None, end: int | None = None,
+        *, allowed: Collection[str] | None = None,
+    ) -> Passage:  # fmt: skip
+        """Lines of a file of one repository, by its exact name, as what is published of it has them."""
+        member = next((each for each in self.members(allowed=allowed) if each.name == name), None)
+        if member is None:
+            raise InputError(f"no repository of the fleet is called {name}", hint="codenib fleet list")
+        with self.workspaces.borrow(member) as workspace:
+            return workspace.reader.read(path, (start, end), PUBLISHED)
 
 
 def catalogue_members(catalogue: Catalogue) -> tuple[FleetMember, ...]:

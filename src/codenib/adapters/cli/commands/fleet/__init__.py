@@ -17,6 +17,7 @@ FLEET_COMMANDS = {
     "regex": ("ask", "regex", "Find lines by pattern in all repositories, and whether these are all."),
     "symbols": ("ask", "symbols", "Find declarations by name in all repositories."),
     "def": ("ask", "def_", "Show where a name that code imports is declared, by the packages' manifests."),
+    "mcp": ("mcp", "mcp", "Serve all repositories to an agent, by the Model Context Protocol."),
     "verify": ("verify", "verify", "Check that a store has everything that its heads name."),
     "simulate": (
         "simulate",
