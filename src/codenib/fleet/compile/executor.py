@@ -11,7 +11,7 @@ from codenib.fleet.compile.build import run_order
 from codenib.fleet.compile.task import CompileResult, TaskBatch, WorkOrder
 
 #: Variables of the driver that decide what a worker does.
-_VARIABLES = ("CODENIB_HOME", "CODENIB_TOOLBOX", "CODENIB_CONFIG")
+_VARIABLES = ("CODENIB_HOME", "CODENIB_TOOLBOX")
 
 
 @dataclass(frozen=True, slots=True)
