@@ -35,6 +35,11 @@ class Role(IntFlag):
     INHERIT = 32
     INEXACT = 64  # the text is not the symbol's name: an alias, a string, `self`
     KEYWORD = 128  # no name: `this`, `super`, `return`, which lead to a declaration and do not refer to it
+    GUESS = 256  # in lines that no engine read: where it leads is a guess, and it refers to nothing
+
+
+#: What leads to a declaration and is no reference to it.
+NO_REFERENCE = Role.KEYWORD | Role.GUESS
 
 
 class FileScope(StrEnum):

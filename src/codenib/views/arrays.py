@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sized
 from pathlib import Path
+from threading import Lock
 from tokenize import TokenError
 from typing import IO, Any
 
@@ -14,6 +15,9 @@ from codenib.core.errors import UNDECODABLE
 
 Array = NDArray[Any]
 Numbers = NDArray[np.int64]
+#: numpy reads the head of a file as Python. Version 3.11 counts the depth of that for all threads together:
+#: two that do it at once can fail with a SystemError (python/cpython#106905).
+_HEADS = Lock()
 
 
 def save_parts(folder: Path, name: str, parts: Mapping[str, Array]) -> None:
@@ -42,10 +46,18 @@ class _Bytes:
 def map_array(file: Path) -> Array:
     """Map an array that `save_array` wrote; raises OSError or ValueError when it cannot be read."""
     try:
-        mapped: Array = np.load(file, mmap_mode="r", allow_pickle=False)
+        with _HEADS:
+            mapped: Array = np.load(file, mmap_mode="r", allow_pickle=False)
     except (EOFError, SyntaxError, TokenError, TypeError, OverflowError, *UNDECODABLE) as error:
         raise ValueError(f"{file.name} is no array: {error}") from error  # numpy reads the head as Python
     return mapped.view(np.ndarray)  # a memmap pays for its class on every slice
+
+
+def read_array(file: Path) -> Array:
+    """Read an array that `save_array` wrote; raises as numpy does."""
+    with _HEADS:
+        whole: Array = np.load(file, allow_pickle=False)
+    return whole
 
 
 def map_part(folder: Path, name: str, part: str) -> Array:

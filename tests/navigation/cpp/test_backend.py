@@ -259,7 +259,9 @@ def test_static_answers_equal_the_live_servers(
 
 PARTS = {
     "lib/list.h": "OP(LOAD)\nOP(STORE)\n",
-    "lib/types.h": "typedef struct block { int size; } block;\nstruct block make(block one);\n",
+    "lib/types.h": "typedef struct block { int size; } block;\nstruct block make(block one);\n"
+    "int one_unit(void);\nint four_units(void);\ntypedef int measure;\n",
+    "lib/late.h": "typedef measure length;\nextern measure spare;\nmeasure cut(length one);\n",
     "lib/double.c": """
         #include "types.h"
         #define WIDTH 8
@@ -270,13 +272,21 @@ PARTS = {
         #include "list.h"
         #undef OP
         };
+        #define UNIT one_unit
         #include "common.c"
     """,
     "lib/common.c": """
         static int width(block one) { return WIDTH + one.size + LOAD; }
-        int double_all(block one) { return width(one); }
+        int double_all(block one) { return width(one) + UNIT(); }
     """,
-    "lib/quad.c": '#include "types.h"\n#define WIDTH 16\n#define double_all quad_all\n#include "common.c"\n',
+    "lib/quad.c": """
+        #include "types.h"
+        #include "late.h"
+        #define WIDTH 16
+        #define double_all quad_all
+        #define UNIT four_units
+        #include "common.c"
+    """,
     "tools/one.c": "int quad_all();\nint main(void) { return quad_all(); }\n",
     "tools/two.c": "int main(void) { return 0; }\n",
 }
@@ -299,20 +309,33 @@ def found_at(project: tuple[Path, Facts], question: str, path: str, line: int, n
 
 
 def test_a_source_that_another_includes_is_read_as_its_includer_reads_it(parts: tuple[Path, Facts]) -> None:
-    assert found_at(parts, "definition", "lib/common.c", 1, "WIDTH") == {"lib/double.c:2", "lib/quad.c:2"}
+    assert found_at(parts, "definition", "lib/common.c", 1, "WIDTH") == {"lib/double.c:2", "lib/quad.c:3"}
     assert found_at(parts, "definition", "lib/common.c", 1, "size") == {"lib/types.h:1"}
     assert found_at(parts, "definition", "lib/common.c", 1, "block") == {"lib/types.h:1"}
     assert found_at(parts, "references", "lib/types.h", 1, "size") == {"lib/types.h:1", "lib/common.c:1"}
 
 
 def test_what_a_part_makes_of_each_includers_macros_is_defined(parts: tuple[Path, Facts]) -> None:
-    assert found_at(parts, "definition", "tools/one.c", 2, "quad_all") == {"lib/quad.c:3"}
+    assert found_at(parts, "definition", "tools/one.c", 2, "quad_all") == {"lib/quad.c:4"}
+    assert found_at(parts, "references", "lib/types.h", 3, "one_unit") == {"lib/types.h:3", "lib/common.c:2"}
+    assert found_at(parts, "references", "lib/types.h", 4, "four_units") == {
+        "lib/types.h:4",
+        "lib/common.c:2",
+    }
 
 
 def test_names_of_an_x_macro_header_are_those_of_its_includer(parts: tuple[Path, Facts]) -> None:
     assert found_at(parts, "definition", "lib/list.h", 1, "OP") == {"lib/double.c:6"}
     assert found_at(parts, "definition", "lib/list.h", 1, "LOAD") == {"lib/list.h:1"}
     assert found_at(parts, "references", "lib/list.h", 1, "LOAD") == {"lib/list.h:1", "lib/common.c:1"}
+
+
+def test_a_type_in_a_header_that_stands_alone_is_not_what_is_declared_with_it(
+    parts: tuple[Path, Facts],
+) -> None:
+    for line in (1, 2, 3):
+        assert found_at(parts, "definition", "lib/late.h", line, "measure") == {"lib/types.h:5"}
+    assert found_at(parts, "definition", "lib/late.h", 2, "spare") == {"lib/late.h:2"}
 
 
 def test_a_macros_parameter_is_a_local_of_its_macro(parts: tuple[Path, Facts]) -> None:

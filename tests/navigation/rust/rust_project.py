@@ -14,6 +14,9 @@ FILES = {
         name = "shapes"
         version = "0.1.0"
         edition = "2021"
+
+        [features]
+        solid = []
     """,
     "shapes/build.rs": """
         fn main() {
@@ -23,6 +26,8 @@ FILES = {
     "shapes/src/lib.rs": """
         //! Shapes, see [`Area`] and [text](crate::round::Circle).
         pub mod round;
+        #[cfg(feature = "solid")]
+        pub mod solid;
         mod hidden { pub(super) const LIMIT: u32 = 3; }
         pub use round::Circle as Disc;
 
@@ -104,6 +109,23 @@ FILES = {
         macro_rules! build { ($kind:ident) => { $kind::unit() } }
         pub fn built() -> u32 { build!(Circle).radius + crate::Disc::unit().radius }
     """,
+    "shapes/src/solid.rs": """
+        pub fn volume(side: u32) -> u32 { cube(side) }
+        fn cube(side: u32) -> u32 { side * side * side }
+    """,
+    "shapes/src/orphan.rs": "pub fn lonely() { alone(); }\nfn alone() {}\n",
+    "fuzz/Cargo.toml": """
+        [package]
+        name = "fuzz"
+        version = "0.1.0"
+        edition = "2021"
+
+        [dependencies]
+        shapes = { path = "../shapes" }
+
+        [workspace]
+    """,
+    "fuzz/src/main.rs": "fn main() { shapes::kinds(shapes::Kind::Empty); }\n",
     "app/Cargo.toml": """
         [package]
         name = "app"

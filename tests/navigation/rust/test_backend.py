@@ -191,6 +191,7 @@ def find(root: Path, path: str, around: str, name: str) -> Place:
 
 
 LIB, ROUND, MAIN = "shapes/src/lib.rs", "shapes/src/round.rs", "app/src/main.rs"
+SOLID = "shapes/src/solid.rs"
 
 
 def test_definition_of_a_call_is_its_method(facts: Facts, checkout: Path) -> None:
@@ -228,6 +229,36 @@ def test_links_in_comments_answer(facts: Facts, checkout: Path) -> None:
         [find(checkout, LIB, "trait Area", "Area")],
         [find(checkout, ROUND, "struct Circle", "Circle")],
     ]
+
+
+def test_code_behind_a_feature_that_is_off_by_default_is_resolved(facts: Facts, checkout: Path) -> None:
+    called = find(checkout, SOLID, "cube(side) }", "cube")
+    assert facts.definition(*called) == {find(checkout, SOLID, "fn cube", "cube")}
+
+
+def test_a_package_beside_the_workspace_is_read(facts: Facts, checkout: Path) -> None:
+    used = find(checkout, "fuzz/src/main.rs", "shapes::kinds", "kinds")
+    assert facts.definition(*used) == {find(checkout, LIB, "pub fn kinds", "kinds")}
+
+
+def test_a_file_that_no_module_declares_is_not_resolved(facts: Facts) -> None:
+    assert [path for path, held in facts.files.items() if held["scope"] != "project"] == [
+        "shapes/src/orphan.rs"
+    ]
+
+
+def test_packages_that_do_not_load_are_named(backend: RustBackend, tmp_path: Path) -> None:
+    missing = '[package]\nname = "a"\nversion = "0.1.0"\n[dependencies]\nnot-there-at-all = "1"\n'
+    names = write(tmp_path, {"Cargo.toml": missing, "src/lib.rs": "pub fn a() {}\n"})
+    list(backend.produce(tmp_path, names, quiet, trusted=False))
+    assert "not-there-at-all" in backend.lacks[0] and backend.lacks[0].endswith("try: cargo fetch")
+    resident = backend.engine(tmp_path, trusted=False)
+    try:
+        resident.sync(names, ())
+        resident.differing(names, anew=True)
+        assert resident.lacks == backend.lacks
+    finally:
+        resident.close()
 
 
 def test_relations_of_types_and_traits(facts: Facts, checkout: Path) -> None:
@@ -333,5 +364,5 @@ def test_a_harmless_configuration_is_accepted(tmp_path: Path) -> None:
 
 
 def test_a_package_deep_in_the_tree_is_linked(tmp_path: Path) -> None:
-    write(tmp_path, {"a/b/Cargo.toml": "[package]\n", "a/b/c/Cargo.toml": "[package]\n"})
+    write(tmp_path, {"a/b/Cargo.toml": "[package]\n", "a/b/src/lib.rs": ""})
     assert settings(tmp_path, trusted=False)["linkedProjects"] == ["a/b/Cargo.toml"]

@@ -14,7 +14,14 @@ from codenib.views.graph.assembly.artifact import write_graph
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.groups import GroupFacts, GroupOrigin
 from codenib.views.graph.inverse import law_breaches, law_count
-from codenib.views.graph.navigate import definitions, enclosing_node, location_of, occurrence_at, references
+from codenib.views.graph.navigate import (
+    definitions,
+    enclosing_node,
+    has_meaning,
+    location_of,
+    occurrence_at,
+    references,
+)
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import resolve, search
 from codenib.views.graph.walk import children, edges_of, overrides, shortest, subtypes, walk
@@ -55,6 +62,14 @@ def test_references_that_lack_what_their_declaration_defines_are_named(tmp_path:
     assert [str(each) for each in law_breaches(view)] == [
         f"{place}: references of load (a.py:1:4) lack it" for place in ("a.py:1:4", "b.py:1:0", "b.py:1:5")
     ]
+
+
+def test_a_declaration_without_any_occurrence_has_no_meaning(tmp_path: Path) -> None:
+    view = view_of({"a.py": "def load\n"}, tmp_path)
+    assert has_meaning(view, Position("a.py", 1, 4))
+    view.place_ptr = np.zeros_like(view.place_ptr)
+    view.occurrence_defs, view.occurrence_keys = (np.full_like(view.occurrence_keys, -1) for _ in range(2))
+    assert not has_meaning(view, Position("a.py", 1, 4))
 
 
 def test_limits_count_after_sorting_and_keep_the_total(tmp_path: Path) -> None:

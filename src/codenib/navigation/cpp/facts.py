@@ -14,15 +14,17 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from codenib.core.facts import FileScope, Role, WireFacts
-from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
+from codenib.navigation.cpp.clangd.answers import FileAnswers, NamedSymbol, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
 from codenib.navigation.cpp.includes import Includes, reachable
 from codenib.navigation.cpp.nodes import OF_INDEX, Start, TargetedPlace, nodes_of
-from codenib.navigation.cpp.tokens import TokenKind
+from codenib.navigation.cpp.tokens import Token, TokenKind
 from codenib.navigation.targets import TargetTable
 
 ENCODING = "utf-16"
+_STATEMENT_LINES = 2  # between a type and what is declared with it
+_OWN = "in:"  # before the key of what only its own file lists
 _TYPES = frozenset(("class", "interface", "enum", "type", "typeParameter", "concept"))
 _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"])
 
@@ -174,6 +176,10 @@ class FactAssembly:
             defs = around or set(self._definitions(asked))
             if keys or asks or defs:
                 roles = _roles(file, asked, declares=start in starts)
+                if not around and (asked.guessed or scope.is_unlisted_macro(asked) or _is_own(keys)):
+                    roles |= Role.GUESS
+                elif not keys and all(isinstance(each, str) for each in defs):
+                    roles |= Role.KEYWORD  # a namespace outside, whose uses the index does not list
                 same = -1 if asks == keys else _listed(targets, asks)
                 end = (asked.token.end_line, asked.token.end_column)
                 rows.append((*start, *end, roles, _optional(targets, defs), _optional(targets, keys), same))
@@ -235,6 +241,14 @@ class _FileScope:
         }
         return asks | {self._here(identity) for identity in asked.symbols if identity in self._differ}
 
+    def is_unlisted_macro(self, asked: TokenAnswer) -> bool:
+        """Whether a macro's name stands where the index does not list it: in a macro's body, or in lines that
+        are left out, where clangd takes any such name for the macro."""
+        macros = [each for each in asked.symbols if self._file.symbols[each].is_macro]
+        listed = self._listed.get((asked.token.line, asked.token.column), ())
+        named = asked.token.kind is TokenKind.NAME and bool(macros)
+        return named and len(macros) == len(asked.symbols) and not listed
+
     def definitions_around(self, asked: TokenAnswer) -> set[Target]:
         """What a name means that the file's own parse does not know, as whoever includes the file reads it.
 
@@ -244,13 +258,24 @@ class _FileScope:
         name = asked.token.text
         if asked.token.kind is not TokenKind.NAME:
             return set()
-        # The type of a local that the parse does not know is said to be the local.
+        # A type that the parse does not know is said to be what is declared with it.
         symbols = [self._file.symbols[identity] for identity in asked.symbols]
-        if any(symbol.name == name or not symbol.is_local for symbol in symbols):
+        if any(each.name == name or not self._is_declared_by(each, asked.token) for each in symbols):
             return set()
         listed = self._listed.get((asked.token.line, asked.token.column), ())
         known = {self._table.target(each) for each in listed if self._table.name(each) == name}
         return known or (set() if asked.symbols else self._borrowed.get(name, set()))
+
+    def _is_declared_by(self, symbol: NamedSymbol, token: Token) -> bool:
+        """Whether a symbol is a local, or declared in this file just behind a token."""
+        if symbol.is_local:
+            return True
+        home = self._table.locate(symbol.place) if symbol.place is not None else None
+        return (
+            home is not None
+            and home[0] == self._file.path
+            and (token.line, token.column) < home[1:] < (token.line + _STATEMENT_LINES, 0)
+        )
 
     def _here(self, identity: str) -> Target:
         """The key of a symbol for those who ask in this file alone."""
@@ -259,7 +284,12 @@ class _FileScope:
         if home is not None and home[0] == self._file.path and not self._table.is_indexed(identity):
             return home
         label = f"{named.name}#macro" if named.is_macro else f"{named.scope}{named.name}#{identity}"
-        return f"in:{self._file.path}:{label}"
+        return f"{_OWN}{self._file.path}:{label}"
+
+
+def _is_own(keys: Collection[Target]) -> bool:
+    """Whether only the file's own parse lists a token: whoever compiles the file leaves its line out."""
+    return bool(keys) and all(isinstance(key, str) and key.startswith(_OWN) for key in keys)
 
 
 def _roles(file: FileAnswers, asked: TokenAnswer, *, declares: bool) -> int:
@@ -268,7 +298,7 @@ def _roles(file: FileAnswers, asked: TokenAnswer, *, declares: bool) -> int:
         return int(Role.IMPORT | Role.INEXACT)
     roles = Role.DECLARATION if declares else Role.NONE
     if token.kind is not TokenKind.NAME:
-        return int(roles | Role.INEXACT)
+        return int(roles | Role.INEXACT | Role.KEYWORD)  # `auto` leads to a type, and does not refer to it
     is_type = asked.style in _TYPES
     if is_type:
         roles |= Role.TYPE

@@ -25,6 +25,7 @@ _GUARD = re.compile(
 _DEFINED = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+(\w+)", re.MULTILINE)
 _WORD = re.compile(rb"[A-Za-z_]\w*")
 _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_SOURCES = (".c", ".cc", ".cpp", ".cxx")
 _ANY = ""  # the name of what a macro stands for
 
 
@@ -134,6 +135,14 @@ def lends_macros(source: bytes, included: bytes) -> bool:
     """
     names = set(_DEFINED.findall(source))
     return bool(names) and not is_guarded(included) and not names.isdisjoint(_WORD.findall(included))
+
+
+def includes_sources(file: Path) -> bool:
+    """Whether a file includes sources, which are parts of it then."""
+    try:
+        return any(name.endswith(_SOURCES) for name in spelled(file.read_bytes()))
+    except OSError:
+        return False
 
 
 def spelled(data: bytes) -> Iterable[str]:

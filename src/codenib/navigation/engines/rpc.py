@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Sequence
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeout
 from queue import SimpleQueue
@@ -66,13 +66,57 @@ class ServerListener:
         """No more messages will come."""
 
 
+class _Batch:
+    """Answers of requests that were sent together."""
+
+    def __init__(self, count: int) -> None:
+        self.results: list[msgspec.Raw | None] = [None] * count
+        self.failure: Exception | None = None
+        self._left = count
+        self._answered = threading.Condition()
+
+    def put(self, at: int, result: msgspec.Raw | None, failure: Exception | None = None) -> None:
+        """One answer; a failure ends them all."""
+        self.results[at] = result
+        self._left -= 1
+        if failure is not None or self._left <= 0:
+            with self._answered:
+                self.failure = self.failure or failure
+                self._answered.notify_all()
+
+    def wait(self, silence_s: float) -> bool:
+        """Wait for all, or until nothing more is answered for so long."""
+        with self._answered:
+            while self._left > 0 and self.failure is None:
+                before = self._left
+                if not self._answered.wait(silence_s) and self._left == before:
+                    return False
+        return True
+
+
+class _BatchedAnswer:
+    """One of a batch, for who waits as for a future."""
+
+    __slots__ = ("_at", "_batch")
+
+    def __init__(self, batch: _Batch, at: int) -> None:
+        self._batch = batch
+        self._at = at
+
+    def set_result(self, result: msgspec.Raw) -> None:
+        self._batch.put(self._at, result)
+
+    def set_exception(self, error: Exception) -> None:
+        self._batch.put(self._at, None, None if isinstance(error, ServerRefused) else error)
+
+
 class Connection:
     """A running server. Any number of threads may ask at once."""
 
     def __init__(self, program: Program, listener: ServerListener) -> None:
         self.name = program.name
         self._listener = listener
-        self._waiting: dict[int, Future[msgspec.Raw]] = {}
+        self._waiting: dict[int, Future[msgspec.Raw] | _BatchedAnswer] = {}
         self._next = 0
         self._lock = threading.Lock()
         self._dead = ""  # why, once it is
@@ -119,20 +163,29 @@ class Connection:
         raise self._slow(method, timeout_s, hung=hung)
 
     def request_all(
-        self, requests: Iterable[tuple[str, object]], silence_s: float
-    ) -> Iterator[msgspec.Raw | None]:
+        self, requests: Sequence[tuple[str, object]], silence_s: float
+    ) -> list[msgspec.Raw | None]:
         """The result of each request, all sent at once; None where the server refuses.
 
         ServerSlow when nothing more is answered for `silence_s`.
         """
-        sent = [(method, self._send(method, params)[1]) for method, params in requests]
-        for method, future in sent:
-            try:
-                yield future.result(silence_s)
-            except ServerRefused:
-                yield None
-            except FutureTimeout:
-                raise self._slow(method, silence_s, hung=True) from None
+        if not requests:
+            return []
+        batch = _Batch(len(requests))
+        with self._lock:
+            if self._dead:
+                raise self.died()
+            frames = []
+            for at, (method, params) in enumerate(requests):
+                self._next += 1
+                self._waiting[self._next] = _BatchedAnswer(batch, at)
+                frames.append(frame({"jsonrpc": "2.0", "id": self._next, "method": method, "params": params}))
+            self._outbox.put(b"".join(frames))
+        if not batch.wait(silence_s):
+            raise self._slow(requests[0][0], silence_s, hung=True)
+        if batch.failure is not None:
+            raise batch.failure
+        return batch.results
 
     def notify(self, method: str, params: object) -> None:
         """Send a notification; to a dead server it is lost, and the next request says so."""

@@ -16,6 +16,7 @@ from codenib.navigation.engines.rpc import ServerListener
 from codenib.navigation.live.servers import Json, Options, Server
 
 _AFTER_MARKER_S = 1.0
+_ERROR = 1
 
 
 class _ProgressValue(msgspec.Struct):
@@ -36,9 +37,14 @@ class _Log(msgspec.Struct):
     message: str = ""
 
 
+class _Diagnostic(msgspec.Struct):
+    severity: int | None = None
+
+
 class _Diagnostics(msgspec.Struct):
     uri: str
     version: int | None = None
+    diagnostics: list[_Diagnostic] = msgspec.field(default_factory=list)
 
 
 class _Item(msgspec.Struct):
@@ -88,6 +94,7 @@ class ServerActivity(ServerListener):
         self._listed = not server.lists
         self._heard = monotonic()
         self._versions: dict[str, int] = {}
+        self._with_errors: set[str] = set()
         self.nudge: Callable[[], None] = _leave  # called now and then while somebody waits
 
     def notified(self, method: str, params: msgspec.Raw) -> None:
@@ -133,6 +140,12 @@ class ServerActivity(ServerListener):
         """Whether it says that it works on something."""
         with self._changed:
             return bool(self._running) or not self._quiescent
+
+    @property
+    def unreadable(self) -> list[str]:
+        """The documents that had errors when they were open, by their unquoted URIs."""
+        with self._changed:
+            return sorted(self._with_errors)
 
     def wait_ready(self, limit_s: float, *, grace: bool = True) -> bool:
         """Wait until no progress runs and, with `grace`, it was quiet for long enough; False at the limit."""
@@ -186,6 +199,8 @@ class ServerActivity(ServerListener):
         elif method == "textDocument/publishDiagnostics":
             published = msgspec.json.decode(params, type=_Diagnostics)
             self._versions[unquote(published.uri)] = published.version or 0
+            if any(each.severity == _ERROR for each in published.diagnostics):
+                self._with_errors.add(unquote(published.uri))
         else:
             return False
         return True

@@ -40,6 +40,8 @@ class OpenDocuments:
         self._texts = texts
         self._notify = notify
         self._open: OrderedDict[str, OpenDocument] = OrderedDict()
+        #: Every file that was ever open.
+        self.opened: set[str] = set()
 
     def __contains__(self, path: str) -> bool:
         return path in self._open
@@ -60,6 +62,7 @@ class OpenDocuments:
             return known, self._update(path, known, text)
         document = OpenDocument((self._root / engine_name(path)).as_uri(), 1, text, pinned)
         self._open[path] = document
+        self.opened.add(path)
         item = {"uri": document.uri, "languageId": language, "version": 1, "text": _code(path, text)}
         self._notify("textDocument/didOpen", {"textDocument": item})
         self._close_oldest()

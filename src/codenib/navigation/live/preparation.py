@@ -6,14 +6,18 @@ engine do, it may not make a server do.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 from pathlib import Path
 
 from codenib.navigation.engines.sandbox import PathPolicy
-from codenib.navigation.live.servers import Preparation, Server
+from codenib.navigation.live.servers import KnownCommands, Preparation, Server
+from codenib.navigation.live.worktree import Worktree
+from codenib.navigation.tools.locate import ExternalTool
 from codenib.navigation.tools.policies import policy_of, python_interpreter
 
+_INDEX_S = 120.0  # for the index that it starts from; the rest clangd makes itself
 # fmt takes clangd 20 s on two processors: 49 sources of 1.3 MB, for which these allow 27 s.
 _SETTLE_S, _SETTLE_FILE_S, _SETTLE_MEGABYTE_S = 4.0, 0.2, 10.0
 
@@ -30,6 +34,7 @@ class ServerStart:
     root: Path
     folder: Path
     places: Mapping[str, str]
+    is_closed: Callable[[], bool] = lambda: False
 
 
 def prepare(start: ServerStart, *, trusted: bool) -> Preparation:
@@ -42,13 +47,10 @@ def _prepare_language(start: ServerStart, *, trusted: bool) -> Preparation:
     group = start.server.group
     if group == "cpp":
         return _prepare_clangd(start, trusted=trusted)
+    if group == "rust":
+        return _prepare_rust(start, trusted=trusted)
     if trusted:
         return Preparation()
-    if group == "rust":
-        from codenib.navigation.rust.setup import environment, refuse_unsafe_settings
-
-        refuse_unsafe_settings(start.root)
-        return Preparation(environment=environment(start.folder / "cargo-target", trusted=False))
     if group == "go" and "toolbox" in start.places:
         from codenib.navigation.go.build_cache import build_cache
         from codenib.navigation.go.limits import server_cpu_s
@@ -60,23 +62,48 @@ def _prepare_language(start: ServerStart, *, trusted: bool) -> Preparation:
     return Preparation()
 
 
+def _prepare_rust(start: ServerStart, *, trusted: bool) -> Preparation:
+    """The packages and features that the engine of the facts reads too."""
+    from codenib.navigation.rust.setup import environment, refuse_unsafe_settings, settings
+
+    options = settings(start.root, trusted=trusted)
+    if trusted:
+        return Preparation(options=options)
+    refuse_unsafe_settings(start.root)
+    added = environment(start.folder / "cargo-target", trusted=False)
+    return Preparation(environment=added, options=options)
+
+
 def _prepare_clangd(start: ServerStart, *, trusted: bool) -> Preparation:
-    """A database, unless the caller has one; and how long it may be waited for until clangd has read it all.
+    """A database, unless the caller has one, and an index; and how long it may be waited for until clangd has
+    read it all.
 
     A file that explodes is never read: then what there is answers, and says that it is not all.
     """
-    from codenib.navigation.cpp.compile_commands import DATABASE, read_entries
+    from codenib.navigation.cpp.clangd.ordered import IndexOrder, index_in_order, until
+    from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, read_entries
     from codenib.navigation.cpp.database import prepare_database
+    from codenib.navigation.cpp.includes import includes_sources
 
     database = Path(start.places.get("database", start.folder / "database"))
     if "database" not in start.places:
         prepare_database(start.root, database, trusted=trusted)
-    if trusted:
-        return Preparation({"database": str(database)})
-    sources = [Path(row["file"]) for row in read_entries(database / DATABASE)]
-    size = sum(path.stat().st_size for path in sources if path.is_file())
-    settle_s = _SETTLE_S + _SETTLE_FILE_S * len(sources) + _SETTLE_MEGABYTE_S * size / 1e6
-    return Preparation({"database": str(database)}, settle_s=settle_s)
+    entries = read_entries(database / DATABASE)
+    size = sum(Path(row["file"]).stat().st_size for row in entries if Path(row["file"]).is_file())
+    settle_s = _SETTLE_S + _SETTLE_FILE_S * len(entries) + _SETTLE_MEGABYTE_S * size / 1e6
+    commands = [CompileCommand(row["file"], row["directory"], tuple(row["arguments"])) for row in entries]
+    order = IndexOrder(start.root, commands, Worktree(start.root, start.server.watches).paths)
+    tool = ExternalTool(start.server.tool, "", start.command, database)
+    goes_on = until(max(settle_s, _INDEX_S), start.is_closed)
+    index_in_order(tool, order, database, trusted=trusted, goes_on=goes_on)
+    return Preparation(
+        {"database": str(database)},
+        settle_s=inf if trusted else settle_s,
+        commands=KnownCommands(
+            frozenset(command.file for command in commands),
+            frozenset(command.file for command in commands if includes_sources(Path(command.file))),
+        ),
+    )
 
 
 def _policy(start: ServerStart, chosen: Preparation) -> PathPolicy:

@@ -16,13 +16,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from time import monotonic
 from typing import TypeVar
+from urllib.parse import unquote
 
 from codenib.core.errors import InputError, ProviderError
 from codenib.core.navigation import Position
 from codenib.navigation.engines.rpc import ServerDied, ServerSlow
 from codenib.navigation.live.preparation import ServerStart, prepare
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations
-from codenib.navigation.live.servers import Launch, Server, launch_of
+from codenib.navigation.live.servers import KnownCommands, Launch, Server, launch_of
 from codenib.navigation.live.session import TRUST, LanguageServerSession, LiveRequest, SyncEffect, Timeouts
 from codenib.navigation.live.worktree import Changes
 
@@ -79,6 +80,7 @@ class LiveProvider:
         self._settle_s = self._times.settle_s
         self._lock = threading.RLock()
         self._session: LanguageServerSession | None = None
+        self._commands = KnownCommands()
         self._running_in = self.root
         self._stopped = threading.Event()
         self._stopped.set()
@@ -260,8 +262,20 @@ class LiveProvider:
             elif effect is SyncEffect.COLD:
                 self._chill()
         if path is not None:
+            if self._is_misled(session, path):
+                self._stop()
+                session = self._start()
             session.open(path)
         return session
+
+    def _is_misled(self, session: LanguageServerSession, path: str) -> bool:
+        """Whether another file was open that hides what the index has: a part of other files that cannot be
+        read alone, or a source whose parts stand in other files."""
+        if not self.server.remembers_opened:
+            return False
+        others = {str(self.root / each) for each in session.documents.opened if each != path}
+        unreadable = {unquote(uri).removeprefix("file://") for uri in session.activity.unreadable}
+        return bool(others & ((unreadable - self._commands.compiled) | self._commands.with_parts))
 
     def _start(self) -> LanguageServerSession:
         if self._closed:
@@ -306,8 +320,11 @@ class LiveProvider:
 
     def _launch(self, folder: Path) -> Launch:
         """How the server is started now: settings of the repository are looked at again each time."""
-        asked = ServerStart(self.server, self._command, self.root, folder, self._places)
+        asked = ServerStart(
+            self.server, self._command, self.root, folder, places=self._places, is_closed=lambda: self._closed
+        )
         prepared = prepare(asked, trusted=self._trusted)
+        self._commands = prepared.commands
         return launch_of(self.server, self._command, self._places, trusted=self._trusted, prepared=prepared)
 
     def _remove(self, folder: Path) -> None:

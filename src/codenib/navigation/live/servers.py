@@ -88,11 +88,21 @@ class Server:
 
 
 @dataclass(frozen=True, slots=True)
-class Preparation:
-    """What a server gets on one repository: `places` for names in braces, `environment` over the row's.
+class KnownCommands:
+    """Files by their full paths: those with a command, and of these the ones that include other sources."""
 
+    compiled: frozenset[str] = frozenset()
+    with_parts: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Preparation:
+    """What a server gets on one repository beside its row.
+
+    `places` are for names in braces; `environment` and `options` overrule those of the row.
     With a `policy` it runs in a sandbox, where there is one. `answer_cpu_s` is the CPU time for one answer,
-    `settle_s` how long at most it is waited for until it has read everything.
+    `settle_s` how long at most it is waited for until it has read everything, `commands` for which
+    files it knows how they are read.
     """
 
     places: Mapping[str, str] = field(default_factory=dict)
@@ -100,6 +110,8 @@ class Preparation:
     policy: PathPolicy | None = None
     answer_cpu_s: float = inf
     settle_s: float = inf
+    options: Options = field(default_factory=dict)
+    commands: KnownCommands = field(default_factory=KnownCommands)
 
 
 _UNPREPARED = Preparation()
@@ -174,8 +186,8 @@ RUST = Server(
     options={"checkOnSave": False},
     # Build scripts and procedural macros are code of the repository and of its dependencies.
     untrusted={"cargo": {"buildScripts": {"enable": False}}, "procMacro": {"enable": False}},
-    # The variables that overrule a repository's Cargo configuration come from `preparation`, which also reads
-    # these before each start.
+    # Packages, features and the variables that overrule a repository's Cargo configuration come from
+    # `preparation`, which also reads these before each start.
     restarts=frozenset(
         {"config", "config.toml", "rust-project.json", "rust-toolchain", "rust-toolchain.toml"}
     ),
@@ -225,7 +237,7 @@ def launch_of(
     """How to start `server` by `command`, with `places` for the names in braces."""
     places = {"python": shutil.which("python3") or sys.executable, **prepared.places, **places}
     limits = (_NONE, _NONE) if trusted else (server.untrusted, server.untrusted_settings)
-    options = _filled_options(_merged(server.options, limits[0]), places)
+    options = _filled_options(_merged(_merged(server.options, limits[0]), prepared.options), places)
     settings = _filled_options(_merged(server.settings, limits[1]), places)
     if server.section:
         settings = {**settings, server.section: options}

@@ -7,18 +7,15 @@ import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.resident import ResidentEngine
 from codenib.navigation.engines.run import EngineRun
-from codenib.navigation.rust.setup import (
-    compiler_version,
-    environment,
-    refuse_unsafe_settings,
-    settings,
-)
+from codenib.navigation.rust.packages import MANIFEST
+from codenib.navigation.rust.setup import compiler_version, environment, refuse_unsafe_settings, settings
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of
 
@@ -28,6 +25,8 @@ _TOOL = "rust-facts"
 _INSTALL = "codenib tools install rust"
 # An engine that panics in one place of a thousand still says nearly all; more is a broken result.
 _FAILURES = 0.01
+_PROBLEM = 160  # characters of a problem that a note repeats
+_FETCH = "cargo fetch"
 _SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json"})
 
 
@@ -43,8 +42,8 @@ class RustBackend:
 
     def __init__(self, tools: Toolbox) -> None:
         self._tools = tools
-        #: What was missing in the last run without making it worthless, such as dependencies without network.
-        self.notes: tuple[str, ...] = ()
+        #: What the last facts are without, such as dependencies that nobody fetched.
+        self.lacks: tuple[str, ...] = ()
 
     def identity(self) -> Mapping[str, str]:
         """The engine, and the compiler whose standard library and settings it reads."""
@@ -70,12 +69,11 @@ class RustBackend:
         except ProviderError as error:
             hint = "cargo metadata" if "no Cargo workspace" in error.message else error.hint
             raise ProviderError(error.message, hint=hint) from error
-        self.notes = tuple(run.notes)
-        _check(run.report(), run.notes, count, len(files))
+        self.lacks = _checked(run.report(), count, len(files))
 
     def engine(self, root: Path, *, trusted: bool) -> RustEngine:
         """The engine, to stay."""
-        return RustEngine(self._program(root, "serve", trusted=trusted), root if trusted else None)
+        return RustEngine(self._program(root, "serve", trusted=trusted), root, trusted=trusted)
 
     def _program(self, root: Path, *more: str, trusted: bool) -> Program:
         """The engine on a checkout; without trust no setting of the repository may start a program."""
@@ -90,26 +88,29 @@ class RustBackend:
     def configures(self, root: Path, path: str, before: bytes | None, after: bytes | None) -> str:
         """Settings decide what is built."""
         name = path.rpartition("/")[2]
-        there = before is not None and after is not None
-        if name in _SETTINGS or "/.cargo/" in f"/{path}" or (name == "Cargo.toml" and not there):
+        if name in _SETTINGS or "/.cargo/" in f"/{path}":
             return f"{path} decides what is built"
+        if name == MANIFEST and (before is None or after is None):
+            return f"{path} decides which packages there are"
         return ""
 
 
 class RustEngine(ResidentEngine):
     """The resident engine. It keeps what still holds after an edit, so all files are asked each time."""
 
-    def __init__(self, program: Program, built: Path | None) -> None:
-        """`built` is the checkout where build scripts and procedural macros run: a new engine builds them."""
-        self._built = built
+    def __init__(self, program: Program, root: Path, *, trusted: bool) -> None:
+        """With trust, build scripts and procedural macros run: a new engine builds them."""
+        self._root, self._trusted = root, trusted
         self._started = False
         self._digests: dict[str, bytes] = {}
+        #: What the last facts are without.
+        self.lacks: tuple[str, ...] = ()
         super().__init__(program)
 
     def sync(self, files: Sequence[str], changed: Sequence[str]) -> None:
-        if self._built is not None and self._started:
+        if self._trusted and self._started:
             for path in changed:
-                if why := _runs(self._built, path):
+                if why := _runs(self._root, path):
                     raise self._failed(why)
         super().sync(files, changed)
         self._started = True
@@ -124,15 +125,17 @@ class RustEngine(ResidentEngine):
         return {path: line for path, line in lines.items() if path not in equal}, equal
 
     def _lines(self, paths: Sequence[str]) -> Iterator[bytes]:
-        summary: dict[str, int] = {}
+        summary: dict[str, Any] = {}
         count = 0
-        for line in self._ask({"lines": list(paths), "within": {}}):
+        # Manifests may have changed: the engine loads again when they have.
+        now = settings(self._root, trusted=self._trusted)
+        for line in self._ask({"lines": list(paths), "within": {}, "settings": now}):
             if line.startswith(b'{"summary"'):
                 summary = json.loads(line)["summary"]
                 continue
             count += 1
             yield line
-        _check(summary, (), count, len(paths))
+        self.lacks = _checked(summary, count, len(paths))
 
 
 def _runs(root: Path, path: str) -> str:
@@ -155,15 +158,23 @@ def _makes_macros(root: Path, path: Path) -> bool:
     return False
 
 
-def _check(summary: Mapping[str, int], notes: Sequence[str], lines: int, wanted: int) -> None:
-    """Raise where the result is less than it claims to be."""
+def _checked(summary: Mapping[str, Any], lines: int, wanted: int) -> tuple[str, ...]:
+    """What the result is without; raises where it is less than it claims to be."""
     if lines != wanted:
         raise ProviderError(f"the Rust engine gave {lines} of {wanted} files", hint="codenib doctor")
+    problems = [" ".join(each.split()) for each in summary["problems"]]
     if summary["silent"] == wanted:
-        why = f": {notes[0]}" if notes else ""
+        why = f": {problems[0]}" if problems else ""
         raise ProviderError(f"no Rust file belongs to a Cargo package that loads{why}", hint="cargo metadata")
     if summary["differences"]:  # counted only with CODENIB_CHECK
         raise ProviderError(f"the engine's own search differs {summary['differences']} times", hint=_INSTALL)
     asked = summary["definitions"] + wanted
     if summary["failures"] > _FAILURES * asked:
         raise ProviderError(f"the engine failed at {summary['failures']} of {asked} questions", hint=_INSTALL)
+    return (f"{_shortened(problems)}; try: {_FETCH}",) if problems else ()
+
+
+def _shortened(problems: Sequence[str]) -> str:
+    """The first problem without what Cargo writes behind it, and how many more there are."""
+    more = f" (and {len(problems) - 1} more)" if len(problems) > 1 else ""
+    return f"{problems[0][:_PROBLEM]}{more}"

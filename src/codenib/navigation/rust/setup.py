@@ -19,9 +19,10 @@ from typing import Any
 from codenib.core.errors import ProviderError
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program
+from codenib.navigation.rust.packages import MANIFEST, find_packages
 
 _ASK_S = 20.0
-_DEPTH = 4  # folders searched for a Cargo.toml when the server finds none by itself
+_USUAL_CFGS = ("debug_assertions", "miri")  # what the server sets when nobody says otherwise
 _TRUST = "codenib index --trust"
 #: Variables that make the compiler load, start or write something else.
 _LOADERS = (
@@ -54,13 +55,16 @@ _SERVER_SETTINGS = frozenset({"rust-analyzer.toml", ".rust-analyzer.toml"})
 def settings(root: Path, *, trusted: bool) -> dict[str, Any]:
     """rust-analyzer's settings (initialization options, without the prefix `rust-analyzer`)."""
     chosen: dict[str, Any] = {
-        "cargo": {"buildScripts": {"enable": trusted}},
+        "cargo": {"buildScripts": {"enable": trusted}, "cfgs": list(_USUAL_CFGS)},
         "procMacro": {"enable": trusted},
         "checkOnSave": False,
         "cachePriming": {"enable": False},
     }
-    if manifests := _deep_manifests(root):
-        chosen["linkedProjects"] = manifests
+    packages = find_packages(root)
+    # As conditions of the source, not as features for Cargo: it would need dependencies that nobody fetched.
+    chosen["cargo"]["cfgs"] += [f"feature={name}" for name in packages.features]
+    if packages.roots not in ((), (MANIFEST,)) and not (root / "rust-project.json").is_file():
+        chosen["linkedProjects"] = list(packages.roots)
     return chosen
 
 
@@ -173,18 +177,6 @@ def _are_harmless(flags: object) -> bool:
         if not _FLAG.fullmatch(option):
             return False
     return True
-
-
-def _deep_manifests(root: Path) -> list[str]:
-    """Cargo.toml files where the server, which looks at the root and its direct folders, would find none."""
-    if any(path.is_file() for path in (root / "Cargo.toml", root / "rust-project.json")):
-        return []
-    if any(root.glob("*/Cargo.toml")):
-        return []
-    for depth in range(2, _DEPTH + 1):
-        if found := sorted(root.glob("/".join(["*"] * depth) + "/Cargo.toml")):
-            return [path.relative_to(root).as_posix() for path in found]
-    return []
 
 
 @cache

@@ -12,7 +12,8 @@ from codenib.core.navigation import Location, Position
 from codenib.core.requests import RegexRequest, SnapshotRequest
 from codenib.core.source import Mark
 from codenib.core.views import ViewKind
-from codenib.navigation.identifiers import identifiers
+from codenib.navigation.cpp.tokens import lex
+from codenib.navigation.identifiers import identifiers, identifiers_at
 from codenib.serving.navigation.positions import words_of
 from codenib.serving.search.regex import search_regex
 from codenib.serving.snapshots.pool import Snapshots
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 
 _TIMEOUT_S = 2.0  # for names in files that no engine resolved: there are few
 _UNKNOWN_S = 0.2  # of processor time, for names in all others that no engine knows
-_READ_AT_ONCE = 50
+_READ_AT_ONCE = 20
 _CALLED = re.compile(r"\s*\(")
 
 
@@ -76,22 +77,27 @@ def unknown_tokens(
     Such are uses through values whose types are not known. The second value counts places that were not
     looked at, as there are too many.
     """
-    from codenib.views.graph.navigate import has_meaning
+    from codenib.views.graph.navigate import has_meaning, is_guess
 
     if not name or not paths:
         return (), 0
-    deadline = time.thread_time() + _UNKNOWN_S
     pinned, _ = snapshots.pin(ViewKind.TRIGRAM, request)
     pattern = rf"(?<![\w$]){re.escape(name)}(?![\w$])"
     wanted = frozenset(paths)
     matches = pinned.trigram.search(pattern, paths=wanted.__contains__, limit=None, timeout_s=_TIMEOUT_S)
+    deadline = time.thread_time() + _UNKNOWN_S  # the view may just have been built
     unknown: dict[str, list[tuple[int, int]]] = {}
+    guesses: set[tuple[str, int, int]] = set()  # tokens of code for certain
     left = 0
     for match in matches.items:
         for start, _ in match.spans:
             if time.thread_time() > deadline:
                 left += 1
-            elif not has_meaning(graph, Position(match.path, match.line, start)):
+                continue
+            place = Position(match.path, match.line, start)
+            if is_guess(graph, place):
+                guesses.add((match.path, match.line, start))
+            if (match.path, match.line, start) in guesses or not has_meaning(graph, place):
                 unknown.setdefault(match.path, []).append((match.line, start))
     places: list[Location] = []
     files = list(unknown)
@@ -101,11 +107,11 @@ def unknown_tokens(
             left += sum(len(unknown[path]) for path in names)
             continue
         for path, text in zip(names, pinned.texts(names), strict=True):
-            tokens = _tokens(path, text, name)
+            tokens = _tokens(path, text, name, unknown[path])
             places += [
                 Location(path, line, at, line, at + len(name), scope=BY_NAME)
                 for line, at in unknown[path]
-                if (line, at) in tokens
+                if (line, at) in tokens or (path, line, at) in guesses
             ]
     return tuple(places), left
 
@@ -121,7 +127,8 @@ def unknown_name_at(pinned: PinnedSnapshot, position: Position) -> str:
     )
     if not name or has_meaning(pinned.graph, Position(position.path, position.line, start)):
         return ""
-    return name if (position.line, start) in _tokens(position.path, text, name) else ""
+    place = (position.line, start)
+    return name if place in _tokens(position.path, text, name, [place]) else ""
 
 
 def count_unknown_calls(pinned: PinnedSnapshot, path: str, first: int, last: int) -> int:
@@ -139,9 +146,16 @@ def count_unknown_calls(pinned: PinnedSnapshot, path: str, first: int, last: int
     )
 
 
-def _tokens(path: str, text: str, name: str) -> set[tuple[int, int]]:
-    """The lines and columns where the code of a file has a name."""
-    return {(line, at) for line, at, word in _identifiers(path, text) if word == name}
+def _tokens(path: str, text: str, name: str, places: Collection[tuple[int, int]]) -> set[tuple[int, int]]:
+    """The lines and columns of `places` where code has a name; the bodies of macros are code too."""
+    if path.endswith(NOTEBOOK_SUFFIX):
+        return identifiers_at(as_python(text.encode()) or b"", "python", places)
+    language = language_hint(path)
+    found = identifiers_at(text.encode(), language, places)
+    if language in ("c", "cpp"):
+        tokens = lex(text, is_c=path.endswith(".c"))
+        found |= {(each.line + 1, each.column) for each in tokens if each.text == name}
+    return found
 
 
 def _identifiers(path: str, text: str) -> list[tuple[int, int, str]]:

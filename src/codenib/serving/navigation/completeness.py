@@ -13,11 +13,13 @@ from typing import TYPE_CHECKING
 
 from codenib.core.facts import BY_NAME, FileScope, NodeKind
 from codenib.core.navigation import Location, Position
-from codenib.core.requests import NavigationRequest, NeighboursRequest, SnapshotRequest
+from codenib.core.requests import NavigationQuestion, NavigationRequest, NeighboursRequest, SnapshotRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
 from codenib.core.views import ViewKind
 from codenib.serving.navigation import by_name
 from codenib.serving.navigation.positions import last_name
+from codenib.serving.navigation.resolve import resolved_group
+from codenib.units.languages import language_hint
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -25,6 +27,8 @@ if TYPE_CHECKING:
 
 #: How a live server's label ends while it has not read everything: there may be more than it answers.
 STILL_LOADING = "still loading"
+#: What no engine of C resolves, live or not.
+UNREAD_LINES = "in bodies of macros or lines that the compiler leaves out"
 _HANDED_OUT = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CLASS})
 _NAMED = 3  # unresolved files that a note names
 #: How a note calls the files of a scope; those of the project need no words.
@@ -45,6 +49,7 @@ class OpenFiles:
     partial: Sequence[str] = ()  # imports of them lead to no package
     unsure: Sequence[str] = ()  # the engine read the asked name in them and could not resolve it
     others: frozenset[str] = frozenset()  # all others
+    group: str = ""
 
     def __len__(self) -> int:
         return len(self.paths)
@@ -61,6 +66,11 @@ class OpenFiles:
             _describe_partial(self.partial),
             _describe(self.unsure, "where uses of this name are not resolved"),
         )
+
+    @property
+    def why_unknown(self) -> str:
+        """Why a name may be unknown where an engine read the file, in words."""
+        return UNREAD_LINES if self.group == "cpp" else "where the type of what has the name is not known"
 
     def is_unknown(self, place: Position) -> bool:
         """Whether the graph knows nothing of what stands at a place of these files."""
@@ -87,7 +97,7 @@ def open_files(pinned: PinnedSnapshot, path: str, name: str = "") -> OpenFiles:
     )
     unsure = files_unresolved(view, name) if name else ()
     others = view.files_of_group(group) - {*unresolved, *partial, *unsure}
-    return OpenFiles(pinned, unresolved, partial, unsure, others)
+    return OpenFiles(pinned, unresolved, partial, unsure, others=others, group=group)
 
 
 def _named_places(
@@ -100,7 +110,7 @@ def _named_places(
         if missing.is_unknown(Position(each.path, each.line, each.column))
     ]
     tokens, left = by_name.unknown_tokens(snapshots, missing.pinned.graph, name, missing.others, request)
-    note = f"{len(tokens):,} where the type of what has the name is not known" if tokens else ""
+    note = f"{len(tokens):,} {missing.why_unknown}" if tokens else ""
     more = f"{left:,} further places of the name were not looked at" if left else ""
     return [*places, *tokens], _joined(note, more)
 
@@ -119,6 +129,41 @@ def _stays_inside(pinned: PinnedSnapshot, position: Position) -> bool:
         key >= view.count or key < view.nodes_at or (view.is_local(key) and view.kind(key) not in _HANDED_OUT)
         for key in keys
     )
+
+
+def claim(
+    snapshots: Snapshots,
+    pinned: PinnedSnapshot,
+    question: NavigationQuestion,
+    answer: NavigationAnswer,
+    request: NavigationRequest,
+) -> NavigationAnswer:
+    """An answer of the graph says what it does not know, one of a server that it is still loading."""
+    if answer.provider == "live" and answer.backend.endswith(STILL_LOADING):
+        note = _joined(answer.note, f"the server is {STILL_LOADING}: there may be more")
+        return replace(answer, completeness="partial", note=note)
+    if answer.provider == "live" and question == "references":
+        return _claim_live(snapshots, pinned, answer, request)
+    if answer.provider != "static":
+        return answer
+    if question == "definition":
+        return claim_definitions(pinned, answer)
+    return claim_references(snapshots, pinned, answer, request)
+
+
+def _claim_live(
+    snapshots: Snapshots, pinned: PinnedSnapshot, answer: NavigationAnswer, request: NavigationRequest
+) -> NavigationAnswer:
+    """Clangd reads neither the bodies of macros nor what a condition leaves out: what its references lack is
+    listed as for the graph, or else said."""
+    path, line = answer.position.path, answer.position.line
+    if language_hint(path) not in ("c", "cpp") or answer.completeness == "unknown":
+        return answer
+    if resolved_group(pinned, path) is None:
+        note = _joined(answer.note, f"there may be more {UNREAD_LINES}")
+        return replace(answer, completeness="partial", note=note)
+    asked = by_name.name_at(pinned.text(path).split("\n")[line - 1], answer.position.column)
+    return claim_references(snapshots, pinned, replace(answer, asked=asked), request)
 
 
 def claim_references(

@@ -29,13 +29,7 @@ from codenib.core.text.globs import path_filter
 from codenib.core.views import ViewKind
 from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
-from codenib.serving.navigation.completeness import (
-    STILL_LOADING,
-    claim_definitions,
-    claim_neighbours,
-    claim_references,
-    claim_users,
-)
+from codenib.serving.navigation.completeness import claim, claim_neighbours, claim_users
 from codenib.serving.navigation.meanings import main_meaning, meanings_by_name
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
@@ -339,7 +333,7 @@ class Navigator:
             places = SortedLocations(shown, len(meanings), 0, "occurrence" if resolved else "name", asked)
             if resolved:
                 answer = navigated(pinned, position, places, "static", backend_of(pinned, first.path))
-                return self._claimed(question, pinned, replace(answer, meanings=chosen), request)
+                return claim(self._snapshots, pinned, question, replace(answer, meanings=chosen), request)
             answer = navigated(pinned, position, places, "syntactic", "names")
             return replace(answer, meanings=chosen, note=no_facts_note(pinned, first.path))
         note = f"{len(meanings)} declarations have this name"
@@ -353,7 +347,7 @@ class Navigator:
             )
             return replace(answer, note=f"{note}; {why}")
         answer = replace(references_of_all(pinned, meanings, request), note=note)
-        return self._claimed(question, pinned, answer, request)
+        return claim(self._snapshots, pinned, question, answer, request)
 
     def _at_position(
         self, question: NavigationQuestion, pinned: PinnedSnapshot, request: NavigationRequest
@@ -382,29 +376,13 @@ class Navigator:
             matches, backend = ask_static(question, pinned, position, request)
             if request.provider == "auto" and (name := by_name.unknown_name_at(pinned, position)):
                 note = f"{backend_of(pinned, position.path)} does not know what {name} is there"
-                return replace(self._by_name(question, pinned, position, request), note=note)
+                likely = matches.locations if question == "definition" else ()
+                return replace(self._by_name(question, pinned, position, request, likely), note=note)
             note = unreadable_note(pinned, [position.path, *(place.path for place in matches.locations)])
         else:
             return replace(self._by_name(question, pinned, position, request), note=note)
         answer = replace(navigated(pinned, position, matches, provider, backend), note=note)
-        return self._claimed(question, pinned, answer, request)
-
-    def _claimed(
-        self,
-        question: NavigationQuestion,
-        pinned: PinnedSnapshot,
-        answer: NavigationAnswer,
-        request: NavigationRequest,
-    ) -> NavigationAnswer:
-        """An answer of the graph says what it does not know, one of a server that it is still loading."""
-        if answer.provider == "live" and answer.backend.endswith(STILL_LOADING):
-            note = "; ".join(filter(None, (answer.note, f"the server is {STILL_LOADING}: there may be more")))
-            return replace(answer, completeness="partial", note=note)
-        if answer.provider != "static":
-            return answer
-        if question == "definition":
-            return claim_definitions(pinned, answer)
-        return claim_references(self._snapshots, pinned, answer, request)
+        return claim(self._snapshots, pinned, question, answer, request)
 
     def _lagging_answer(
         self,
@@ -482,7 +460,9 @@ class Navigator:
         pinned: PinnedSnapshot,
         position: Position,
         request: NavigationRequest,
+        likely: Sequence[Location] = (),
     ) -> NavigationAnswer:
+        """By the name alone; of its declarations the `likely` come first."""
         from codenib.views.graph.navigate import SortedLocations
 
         line = pinned.text(position.path).split("\n")[position.line - 1]
@@ -490,7 +470,11 @@ class Navigator:
         meanings: Sequence[Meaning] = ()
         if question == "definition" and name:
             lexical, _ = self._snapshots.pin(ViewKind.LEXICAL, request.snapshot)
-            meanings = meanings_by_name(lexical, name)
+            first = {(each.path, each.line) for each in likely}
+            meanings = sorted(
+                meanings_by_name(lexical, name),
+                key=lambda each: (each.place.path, each.place.line) not in first,
+            )
             places = tuple(each.place for each in meanings)
         else:
             places = by_name.places_of_name(self._snapshots, name, position.path, request.snapshot)

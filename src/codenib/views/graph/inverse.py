@@ -1,8 +1,8 @@
 """A graph in, the places out where references are not the inverse of definitions: there should be none.
 
 The law: when *definition* at a name answers with a declaration, *references* of that declaration has the
-name. It is checked by asking the graph as a caller would, for every occurrence but keywords: `this` leads to
-its class and does not refer to it.
+name. It is checked by asking the graph as a caller would, for every occurrence but keywords and guesses:
+`this` leads to its class and does not refer to it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.facts import Role
+from codenib.core.facts import NO_REFERENCE
 from codenib.core.navigation import Location, Position
 from codenib.views.graph.navigate import locate, location_of, references
 from codenib.views.graph.read import GraphView
@@ -55,7 +55,7 @@ def law_count(view: GraphView) -> int:
 def _defined(view: GraphView) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """Each declaration of the repository with each occurrence that it defines, by declaration."""
     lists = view.occurrence_defs[:]
-    named = (view.occurrence_roles & Role.KEYWORD) == 0
+    named = (view.occurrence_roles & NO_REFERENCE) == 0
     having = np.flatnonzero((lists >= 0) & named).astype(np.int32)
     sizes = view.list_ptr[lists[having] + 1] - view.list_ptr[lists[having]]
     first = np.repeat(view.list_ptr[lists[having]] - np.concatenate([[0], np.cumsum(sizes)[:-1]]), sizes)

@@ -13,7 +13,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.facts import NODE_EXTENT, NODE_NAME, RELATIONS, UNRESOLVED_NAME, Role
+from codenib.core.facts import NO_REFERENCE, NODE_EXTENT, NODE_NAME, RELATIONS, UNRESOLVED_NAME, Role
 from codenib.core.navigation import Location, Position
 from codenib.views.graph.read import GraphView
 
@@ -61,7 +61,7 @@ def references(
         place = next(locate(view, np.array([occurrence], np.int32)))
         keys += declared_at(view, Position(place.path, place.line, place.column))
         # From wherever a name is asked about, it is about what defines it.
-        if not view.occurrence_roles[occurrence] & (Role.INEXACT | Role.KEYWORD):
+        if not view.occurrence_roles[occurrence] & (Role.INEXACT | NO_REFERENCE):
             keys += view.list_at(int(view.occurrence_defs[occurrence]))
     keys += declared_at(view, position)
     places = places_of_all(view, keys)
@@ -102,11 +102,23 @@ def starts_at(view: GraphView, position: Position) -> bool:
 
 
 def has_meaning(view: GraphView, position: Position) -> bool:
-    """Whether the graph knows what the name that begins at a position is, here or outside."""
+    """Whether the graph knows what the name that begins at a position is, here or outside.
+
+    A declaration that nothing refers to, not even its own name, was read by its syntax alone: the build
+    leaves its lines out.
+    """
     at = occurrence_at(view, position) if starts_at(view, position) else None
+    if at is not None and view.occurrence_roles[at] & Role.GUESS and view.occurrence_asks[at] < 0:
+        return False
     if at is not None and (view.occurrence_defs[at] >= 0 or view.occurrence_keys[at] >= 0):
         return bool(name_at(view, at))
-    return bool(declared_at(view, position))
+    return bool(places_of_all(view, declared_at(view, position)).size)
+
+
+def is_guess(view: GraphView, position: Position) -> bool:
+    """Whether the name that begins at a position is in lines that no engine read: it refers to nothing."""
+    at = occurrence_at(view, position) if starts_at(view, position) else None
+    return at is not None and bool(view.occurrence_roles[at] & Role.GUESS)
 
 
 def declared_at(view: GraphView, position: Position) -> list[int]:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.errors import StateError
-from codenib.core.facts import FileScope, NodeFlag, NodeKind
+from codenib.core.facts import FileScope, NodeFlag, NodeKind, Role
 from codenib.views.arrays import map_array
 from codenib.views.graph.assembly.artifact import FORMAT, REBUILD, read_graph_file
 from codenib.views.graph.assembly.strings import Strings
@@ -19,6 +19,7 @@ from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
 # Names of a chain: files that nest thousands of times made a map take 20 s.
 _DEEPEST = 32
 _SCOPES = list(FileScope)
+_TYPES = frozenset({NodeKind.CLASS, NodeKind.INTERFACE, NodeKind.STRUCT, NodeKind.ENUM, NodeKind.TRAIT})
 
 
 class GraphView:
@@ -34,6 +35,7 @@ class GraphView:
         self.groups = list(Strings(folder, "groups"))
         for name in _ARRAYS:
             setattr(self, name, self._load(name))
+        self.occurrence_roles = self.occurrence_roles.astype(np.uint16, copy=False)
         self.ranges = rows_of(self._load("ranges"), RANGE)
         self.count = len(self.kinds)
         self.files_at = self.about.counts["folders"]
@@ -54,7 +56,7 @@ class GraphView:
     occurrence_column: NDArray[np.int32]
     occurrence_end_line: NDArray[np.int32]
     occurrence_end_column: NDArray[np.int32]
-    occurrence_roles: NDArray[np.uint8]
+    occurrence_roles: NDArray[np.uint16]  # eight bits before schema 4
     occurrence_defs: NDArray[np.int32]
     occurrence_keys: NDArray[np.int32]
     occurrence_asks: NDArray[np.int32]
@@ -115,14 +117,40 @@ class GraphView:
         )
 
     def qualified(self, node: int) -> str:
-        """The dotted chain of names from the file down, at most `_DEEPEST` of them; a file's path."""
+        """The dotted chain of names from the file down, at most `_DEEPEST` of them; a file's path.
+
+        A method that is defined outside its class (C++) has the class's names.
+        """
         if node < self.nodes_at:
             return self.names[node]
         parts: list[str] = []
+        if (declared := self._declared_in(node)) is not None:
+            parts, node = [self.names[node]], declared
         while node >= self.nodes_at and len(parts) < _DEEPEST:
             parts.append(self.names[node])
             node = int(self.parents[node])
         return ".".join(reversed(parts))
+
+    def _declared_in(self, node: int) -> int | None:
+        """The type that declares a method which stands outside of it."""
+        parent = int(self.parents[node])
+        if self.kind(node) is not NodeKind.METHOD or (
+            parent >= self.nodes_at and self.kind(parent) in _TYPES
+        ):
+            return None
+        places = self.places_of(node)
+        places = places[(self.occurrence_roles[places] & Role.DECLARATION) != 0]
+        for at, file in zip(places.tolist(), self.file_of_occurrences(places), strict=True):
+            begin, end = int(self.first_node[file]), int(self.first_node[file + 1])
+            names = self.ranges[begin:end]
+            here = (names["name_line"] == self.occurrence_line[at]) & (
+                names["name_column"] == self.occurrence_column[at]
+            )
+            for other in np.flatnonzero(here).tolist():
+                outer = int(self.parents[begin + other])
+                if outer >= self.nodes_at and self.kind(outer) in _TYPES:
+                    return outer
+        return None
 
     def list_at(self, number: int) -> list[int]:
         """The keys of a list."""

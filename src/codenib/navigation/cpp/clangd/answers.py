@@ -71,6 +71,7 @@ class TokenAnswer:
     style: str  # the type of the semantic token there, or ""
     definitions: Definitions
     symbols: tuple[str, ...]  # those that references is about
+    guessed: bool = False  # the parse knows nothing here: the definitions are of the same word nearby
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,12 +121,17 @@ class Asker:
         chosen = list(_chosen(lex(text, is_c=is_c), listed))
         symbols: dict[str, NamedSymbol] = {}
         known: dict[_Meaning, Definitions] = {}
+        names: dict[bytes | None, tuple[str, ...]] = {}
         asked: list[TokenAnswer] = []
         for start in range(0, len(chosen), _BATCH):
             batch = chosen[start : start + _BATCH]
             tokens = [token for token, _, _ in batch]
-            answers = self._at(document, tokens, ("symbolInfo",))
-            named = [_named(answer, symbols) for answer in answers]
+            places = [_position(document, token) for token in tokens]
+            answers = self._session.ask_undecoded([("textDocument/symbolInfo", place) for place in places])
+            for answer in answers:
+                if answer not in names:
+                    names[answer] = _named(msgspec.json.decode(answer) if answer else None, symbols)
+            named = [names[answer] for answer in answers]
             meanings = [
                 _meaning(token, answer if ids else None, style, declared)
                 for token, answer, ids in zip(tokens, answers, named, strict=True)
@@ -176,11 +182,7 @@ class Asker:
         return document
 
     def _at(self, document: Mapping[str, str], tokens: Sequence[Token], methods: Sequence[str]) -> list[Any]:
-        places = [
-            {"textDocument": document, "position": {"line": token.line, "character": token.column},
-             "context": {"includeDeclaration": True}}
-            for token in tokens
-        ]  # fmt: skip
+        places = [_position(document, token) for token in tokens]
         return self._session.ask_all(
             [(f"textDocument/{method}", place) for place in places for method in methods]
         )
@@ -209,8 +211,9 @@ class Asker:
         likely = nearby_definitions(asked, text)
         answers = self._at(document, [asked[at].token for at in likely], ("definition",))
         given = dict(zip(likely, map(self._places, answers), strict=True))
+        same = {at for at in likely if given[at] == likely[at]}
         return [
-            replace(one, definitions=likely[at]) if at in likely and given[at] == likely[at] else one
+            replace(one, definitions=likely[at], guessed=True) if at in same else one
             for at, one in enumerate(asked)
         ]
 
@@ -379,9 +382,16 @@ def _declared(answer: Mapping[str, Any] | None, modifiers: Sequence[str]) -> set
     return found
 
 
-def _meaning(
-    token: Token, named: Sequence[Mapping[str, Any]] | None, style: Mapping[Start, str], declared: Set[Start]
-) -> _Meaning:
+def _position(document: Mapping[str, str], token: Token) -> dict[str, Any]:
+    """The parameters of a question at a token."""
+    return {
+        "textDocument": document,
+        "position": {"line": token.line, "character": token.column},
+        "context": {"includeDeclaration": True},
+    }
+
+
+def _meaning(token: Token, named: bytes | None, style: Mapping[Start, str], declared: Set[Start]) -> _Meaning:
     """What a token shares with others that have the same definition: the word, its role, and what it names,
     with the place where it sees it. A declaration leads elsewhere than a use, and shares with none; empty
     for a name that names nothing."""
@@ -390,7 +400,7 @@ def _meaning(
         return start
     if not named:
         return ()
-    return token.text, style.get(start, ""), msgspec.json.encode(named, order="deterministic")
+    return token.text, style.get(start, ""), named
 
 
 def _places(answer: Sequence[Mapping[str, Any]] | None) -> Definitions:

@@ -17,6 +17,7 @@ from functools import cached_property
 from pathlib import Path
 
 from codenib.core.errors import CannotMaintain
+from codenib.navigation.cpp.clangd.merging import merge_shards
 from codenib.navigation.cpp.clangd.shards import Shard, read_head, read_shard
 from codenib.navigation.cpp.clangd.workers import ClangdWorkers, read_all
 from codenib.navigation.cpp.compile_commands import CompileCommand
@@ -56,6 +57,7 @@ class BackgroundIndex:
             name: ShardOrigin(*makers[name], shard) for name, shard in read_all(workers.shards).items()
         }
         self._stamps = {path: _stamp(path) for path in self.paths()}
+        self._merged: set[str] = set()  # shards that several sources made
         self._index_lenders()
 
     def paths(self) -> Iterable[str]:
@@ -101,6 +103,9 @@ class BackgroundIndex:
         asleep = {file for file in self._order if made_by.get(file, file) != file}
         runs = self._run([file for file in dirty if file not in asleep])
         self._check_mains(runs, made_by)
+        if self._merges(runs):
+            self._workers.forget_alone()
+            return self._index_all()
         differing = set()
         for name, (first, maker) in self._choices(runs, may_include).items():
             if not maker:
@@ -113,6 +118,16 @@ class BackgroundIndex:
             differing.add(name)
         self._workers.forget_alone()
         return differing
+
+    def _merges(self, runs: Mapping[str, Mapping[str, _ShardFile]]) -> bool:
+        """Whether shards of several includers are concerned, before or after an edit."""
+        lent = (
+            self._lends(file, shard.path)
+            for file, run in runs.items()
+            for shard in run.values()
+            if shard.path != file
+        )
+        return not self._merged.isdisjoint(self._concerned(runs)) or any(lent)
 
     def _index_all(self) -> set[str]:
         """Everything in order, from nothing; shards with the same bytes are not read again."""
@@ -133,9 +148,10 @@ class BackgroundIndex:
     def _index_lenders(self) -> None:
         """Index sources alone that include a part of others with macros of their own.
 
-        In order, such a part is indexed for its first includer; what it makes of a later one's macros would
-        be in no shard.
+        In order, such a part is indexed for its first includer; what it makes of a later one's macros is
+        merged into that.
         """
+        self._merged = set()
         makers = {origin.shard.path: origin.maker for origin in self.origins.values()}
         lenders = [
             origin.maker
@@ -151,7 +167,18 @@ class BackgroundIndex:
                 for name, shard in run.items():
                     if shard.path == file:
                         self._put(name, file, file, shard.file)
+                    elif name in self.origins and self._lends(file, shard.path):
+                        self._merge(name, shard.file)
         self._workers.forget_alone()
+
+    def _merge(self, name: str, file: Path) -> None:
+        """Add what another includer makes of a part."""
+        place = self._workers.shards / name
+        whole = place.with_suffix(".merged")
+        whole.write_bytes(merge_shards(place, file))
+        whole.replace(place)  # others may have a link to the one before
+        self.origins[name] = replace(self.origins[name], shard=read_shard(place))
+        self._merged.add(name)
 
     def _lends(self, file: str, path: str) -> bool:
         here = f"{self._workers.root}/"

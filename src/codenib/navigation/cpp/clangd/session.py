@@ -77,9 +77,15 @@ class ClangdSession(ServerListener):
 
     def ask_all(self, requests: Sequence[tuple[str, Mapping[str, Any]]]) -> list[Any]:
         """The answer of each request, in order; None where the server reports an error."""
+        return [
+            None if answer is None else msgspec.json.decode(answer) for answer in self.ask_undecoded(requests)
+        ]
+
+    def ask_undecoded(self, requests: Sequence[tuple[str, Mapping[str, Any]]]) -> list[bytes | None]:
+        """The same, as the bytes that came: equal answers are equal bytes."""
         self.requests += len(requests)
         answers = self._connection.request_all(requests, _SILENCE_S)
-        return [None if answer is None else msgspec.json.decode(answer) for answer in answers]
+        return [None if answer is None else bytes(answer) for answer in answers]
 
     def tell(self, method: str, params: Mapping[str, Any]) -> None:
         self._connection.notify(method, params)

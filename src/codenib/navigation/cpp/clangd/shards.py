@@ -68,12 +68,12 @@ def read_shards(folder: Path) -> Iterator[Shard]:
 
 def read_shard(file: Path) -> Shard:
     """One shard; ProviderError when it is damaged."""
-    with _refusing(file):
+    with refusing(file):
         return _read_shard(file)
 
 
 def _read_shard(file: Path) -> Shard:
-    chunks = _chunks(file)
+    chunks = read_chunks(file)
     version = struct.unpack("<I", chunks.get(b"meta", b"\0\0\0\0"))[0]
     if version != VERSION:
         raise ProviderError(f"{file.name} is of clangd's index format {version}; we read {VERSION}",
@@ -94,8 +94,8 @@ def _read_shard(file: Path) -> Shard:
 
 def read_head(file: Path) -> tuple[str, tuple[str, ...], bool]:
     """Of a shard only its file, what that includes, and whether there were errors."""
-    with _refusing(file):
-        chunks = _chunks(file)
+    with refusing(file):
+        chunks = read_chunks(file)
         strings = _strings(chunks[b"stri"])
         return _own_source(
             chunks, strings, {text: uri_to_path(text) for text in strings if text.startswith("file:")}
@@ -103,7 +103,7 @@ def read_head(file: Path) -> tuple[str, tuple[str, ...], bool]:
 
 
 @contextmanager
-def _refusing(file: Path) -> Iterator[None]:
+def refusing(file: Path) -> Iterator[None]:
     """Name the shard whose bytes end too early, or say what cannot be."""
     try:
         yield
@@ -123,7 +123,8 @@ def _own_source(
     return path, includes, had_errors
 
 
-def _chunks(file: Path) -> dict[bytes, bytes]:
+def read_chunks(file: Path) -> dict[bytes, bytes]:
+    """The parts of a shard by their four letters."""
     data = file.read_bytes()
     if data[:4] != b"RIFF" or data[8:12] != b"CdIx":
         raise ProviderError(f"{file.name} is not a shard of clangd's index")

@@ -23,6 +23,7 @@ type checker struct {
 	fset          *token.FileSet
 	mu            sync.Mutex
 	sources       map[string]*source
+	skeletons     map[string]*ast.File // declarations of files, without bodies
 	paths         map[string]int32
 	pathNames     []string // package paths by number
 	methods       *methods
@@ -32,7 +33,8 @@ type checker struct {
 }
 
 func (e *engine) newChecker(v *view) *checker {
-	c := &checker{engine: e, view: v, fset: token.NewFileSet(), sources: map[string]*source{}, paths: map[string]int32{}}
+	c := &checker{engine: e, view: v, fset: token.NewFileSet(), sources: map[string]*source{},
+		skeletons: map[string]*ast.File{}, paths: map[string]int32{}}
 	c.methods = newMethods(c)
 	for _, other := range e.views {
 		if other.base == v.index || v.base >= 0 {
@@ -139,6 +141,7 @@ func (c *checker) checkStale(units []*unit) {
 	group.Wait()
 	for _, u := range units {
 		u.dirty, u.typesChanged, u.filesChanged, u.allNamesChanged, u.changedNames = false, false, false, false, nil
+		u.edited = nil
 	}
 }
 
@@ -148,13 +151,16 @@ func (c *checker) checkIfStale(u *unit) {
 	importsChanged := false
 	for _, imported := range u.imports {
 		importsChanged = importsChanged || imported.typesChanged
-		u.dirty = u.dirty || imported.filesChanged
+		if imported.filesChanged {
+			u.dirty, u.edited = true, nil
+		}
 		u.allNamesChanged = u.allNamesChanged || imported.allNamesChanged
 		for name := range imported.changedNames {
 			u.addChangedName(name)
 		}
 	}
-	if u.dirty || importsChanged {
+	isAlone := len(u.edited) > 0 && !u.allNamesChanged && len(u.changedNames) == 0
+	if importsChanged || u.dirty && !(isAlone && c.checkEdited(u)) {
 		record := u.dirty || u.allNamesChanged || u.facts == nil || c.mentions(u)
 		c.checkUnit(u, importsChanged, record)
 	}

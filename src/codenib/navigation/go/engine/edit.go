@@ -32,8 +32,16 @@ func (e *engine) applyEdit(files []string, changed map[string]bool, before, afte
 		if other && (rebuilt || s.checker.view.unloaded || !e.adjustView(s, before, after)) {
 			e.reloadView(s)
 		}
+		for file := range changed {
+			delete(s.checker.skeletons, e.absolute(file))
+		}
 		for _, u := range s.units {
-			u.dirty = u.dirty || slices.ContainsFunc(u.files, func(file string) bool { return changed[e.relative(file)] })
+			for _, file := range u.files {
+				if !u.dirty && changed[e.relative(file)] {
+					u.edited = append(u.edited, file)
+				}
+			}
+			u.dirty = u.dirty || len(u.edited) > 0
 		}
 		s.checkDirty()
 	}

@@ -57,9 +57,11 @@ type unit struct {
 	facts      *unitFacts
 	surface    map[string]string // of types, in a resident engine
 	clauses    string            // the files that an import of it leads to
+	documented string            // the file whose package clause has the documentation, if any
 
 	// Set while an edit is applied.
 	dirty           bool            // its files or imports changed
+	edited          []string        // the files that changed, when nothing else did
 	typesChanged    bool            // its types are new objects
 	filesChanged    bool            // an import of it leads to other files
 	allNamesChanged bool            // every name may mean something else in its importers
@@ -68,20 +70,22 @@ type unit struct {
 
 // unitFacts are the facts of one unit, before they are merged with those of others.
 type unitFacts struct {
-	files      []placedFacts
+	files  []*fileNotes
+	types  []*candidate
+	failed []string
+}
+
+// fileNotes are the facts of a file in a unit, and what it adds to what is known of its package.
+type fileNotes struct {
+	path       string
+	file       int32
+	facts      *fileFacts
 	methods    []methodRef
 	methodUses []int32 // keys of methods
 	localKeys  []localKeyOf
 	names      []symbolName
-	types      []*candidate
 	imports    int
 	missing    []string
-	failed     []string
-}
-
-type placedFacts struct {
-	file  int32
-	facts *fileFacts
 }
 
 type methodRef struct {

@@ -167,16 +167,20 @@ func (e *engine) gatherFacts() {
 				continue
 			}
 			for _, each := range u.facts.files {
-				e.fileFacts[each.file] = append(e.fileFacts[each.file], each.facts)
+				if each.facts != nil {
+					e.fileFacts[each.file] = append(e.fileFacts[each.file], each.facts)
+				}
 			}
 			e.report.Failed = append(e.report.Failed, u.facts.failed...)
 			if v := s.checker.view; v.unloaded || v.platform.tags != "" {
 				continue // what it imports from outside cannot be had, or only by those who set its tags
 			}
-			e.report.Imports += u.facts.imports
-			e.report.Missing += len(u.facts.missing)
-			for _, path := range u.facts.missing {
-				e.absent[path] = true
+			for _, each := range u.facts.files {
+				e.report.Imports += each.imports
+				e.report.Missing += len(each.missing)
+				for _, path := range each.missing {
+					e.absent[path] = true
+				}
 			}
 		}
 	}

@@ -80,27 +80,34 @@ func candidatesOf(u *unit, pkg *types.Package) []*candidate {
 // markStale marks the relations between methods stale when the new facts of a unit mention other methods than before.
 func (m *methods) markStale(u *unit, now *unitFacts) {
 	before := u.facts
-	if before == nil || !slices.Equal(keysOf(before.methods), keysOf(now.methods)) || !sameSet(before.methodUses, now.methodUses) ||
-		!sameSet(before.localKeys, now.localKeys) || m.platformNames != nil && !sameSet(before.names, now.names) {
+	same := before != nil && sameSet(before, now, methodKeys) &&
+		sameSet(before, now, func(n *fileNotes) []int32 { return n.methodUses }) &&
+		sameSet(before, now, func(n *fileNotes) []localKeyOf { return n.localKeys }) &&
+		(m.platformNames == nil || sameSet(before, now, func(n *fileNotes) []symbolName { return n.names }))
+	if !same {
 		m.stale.Store(true)
 	}
 }
 
-func keysOf(notes []methodRef) []int32 {
+func methodKeys(notes *fileNotes) []int32 {
 	var keys []int32
-	for _, each := range notes {
+	for _, each := range notes.methods {
 		keys = append(keys, each.key)
 	}
-	slices.Sort(keys)
 	return keys
 }
 
-func sameSet[T comparable](a, b []T) bool { return maps.Equal(setOf(a), setOf(b)) }
+// sameSet reports whether the files of two units have the same items, not counting how often.
+func sameSet[T comparable](a, b *unitFacts, items func(*fileNotes) []T) bool {
+	return maps.Equal(setOf(a, items), setOf(b, items))
+}
 
-func setOf[T comparable](items []T) map[T]bool {
+func setOf[T comparable](facts *unitFacts, items func(*fileNotes) []T) map[T]bool {
 	set := map[T]bool{}
-	for _, item := range items {
-		set[item] = true
+	for _, notes := range facts.files {
+		for _, item := range items(notes) {
+			set[item] = true
+		}
 	}
 	return set
 }
@@ -117,22 +124,28 @@ func (m *methods) collect(units []*unit) {
 		if u.facts == nil {
 			continue
 		}
-		for i, each := range u.facts.methods {
-			if fn := m.current(each.fn); fn != nil {
-				u.facts.methods[i].fn = fn
-				m.note(each.key, fn)
-			}
-		}
-		for _, key := range u.facts.methodUses {
-			m.noteUse(key, u.path)
-		}
-		for _, each := range u.facts.localKeys {
-			m.locals[each.key] = localKey{each.local, each.pkg}
-		}
-		for _, each := range u.facts.names {
-			m.platformNames.add(each.key, each.name)
+		for _, notes := range u.facts.files {
+			m.collectFile(u, notes)
 		}
 		m.candidates = append(m.candidates, u.facts.types...)
+	}
+}
+
+func (m *methods) collectFile(u *unit, notes *fileNotes) {
+	for i, each := range notes.methods {
+		if fn := m.current(each.fn); fn != nil {
+			notes.methods[i].fn = fn
+			m.note(each.key, fn)
+		}
+	}
+	for _, key := range notes.methodUses {
+		m.noteUse(key, u.path)
+	}
+	for _, each := range notes.localKeys {
+		m.locals[each.key] = localKey{each.local, each.pkg}
+	}
+	for _, each := range notes.names {
+		m.platformNames.add(each.key, each.name)
 	}
 }
 

@@ -70,22 +70,19 @@ type recorder struct {
 	unit         *unit
 	info         *types.Info
 	pkg          *types.Package
-	unitFacts    *unitFacts
-	notedMethods map[int32]bool // keys of the methods in unitFacts
+	notes        *fileNotes     // of the file that is recorded
+	notedMethods map[int32]bool // keys of the methods in them
 	usedMethods  map[int32]bool
 	keys         map[types.Object]int32
 	documented   int32 // list with the package clause that has the documentation, or noList
 }
 
-func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, info *types.Info, out *unitFacts) {
-	r := &recorder{checker: c, unit: u, pkg: pkg, unitFacts: out, info: info, documented: noList,
-		keys: map[types.Object]int32{}, notedMethods: map[int32]bool{}, usedMethods: map[int32]bool{}}
-	for _, tree := range trees {
-		if tree.Doc != nil && r.documented == noList {
-			if at, ok := c.place(tree.Name.Pos()); ok {
-				r.documented = c.table.list(c.table.target(at))
-			}
-		}
+// record adds the facts of files of a unit; `documented` is the file whose package clause has the documentation, if any.
+func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, documented *ast.File, info *types.Info, out *unitFacts) {
+	r := &recorder{checker: c, unit: u, pkg: pkg, info: info, documented: noList}
+	if documented != nil {
+		at, _ := c.place(documented.Name.Pos())
+		r.documented = c.table.list(c.table.target(at))
 	}
 	for _, tree := range trees {
 		at, ok := c.place(tree.Name.Pos())
@@ -96,16 +93,28 @@ func (c *checker) record(u *unit, pkg *types.Package, trees []*ast.File, info *t
 		if !home && c.view.base >= 0 {
 			continue
 		}
+		r.notes = &fileNotes{path: c.nameOf(tree), file: at.file}
+		r.keys, r.notedMethods, r.usedMethods = map[types.Object]int32{}, map[int32]bool{}, map[int32]bool{}
+		out.files = append(out.files, r.notes) // before it is walked: what it adds counts also where the walk fails
 		w := &walker{recorder: r, tree: tree, roles: map[*ast.Ident]int32{}, file: c.fset.File(tree.FileStart),
 			facts: &fileFacts{view: c.view.index, pkg: u.path, packageSize: len(u.files), answers: home, scope: u.scope}}
 		w.walk()
 		w.facts.number = c.factsNumber.Add(1)
 		w.facts.indexKeys(c.table)
-		out.files = append(out.files, placedFacts{at.file, w.facts})
+		r.notes.facts = w.facts
 	}
-	if u.membership == workspace {
-		out.types = candidatesOf(u, pkg)
+}
+
+// documentedIn is the first file of the repository whose package clause has documentation.
+func (c *checker) documentedIn(trees []*ast.File) *ast.File {
+	for _, tree := range trees {
+		if tree.Doc != nil {
+			if _, ok := c.place(tree.Name.Pos()); ok {
+				return tree
+			}
+		}
 	}
+	return nil
 }
 
 // indexKeys collects the keys and methods of the occurrences.
@@ -134,7 +143,7 @@ func (facts *fileFacts) indexKeys(t *table) {
 func (r *recorder) noteMethod(key int32, fn *types.Func) {
 	if !r.notedMethods[key] {
 		r.notedMethods[key] = true
-		r.unitFacts.methods = append(r.unitFacts.methods, methodRef{key, fn})
+		r.notes.methods = append(r.notes.methods, methodRef{key, fn})
 	}
 }
 
@@ -145,7 +154,7 @@ func (r *recorder) keyOf(obj types.Object) int32 {
 		r.keys[obj] = k
 		if r.platformNames != nil && nameable(obj) {
 			name := r.stableName(obj)
-			r.unitFacts.names = append(r.unitFacts.names, symbolName{k, name})
+			r.notes.names = append(r.notes.names, symbolName{k, name})
 		}
 	}
 	return k
@@ -181,7 +190,7 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) resolution {
 			out.method = k
 			if (local || r.unit.membership == workspace) && !r.usedMethods[k] {
 				r.usedMethods[k] = true
-				r.unitFacts.methodUses = append(r.unitFacts.methodUses, k)
+				r.notes.methodUses = append(r.notes.methodUses, k)
 			}
 		}
 	}
@@ -195,7 +204,7 @@ func (r *recorder) localOnly(obj types.Object, k int32) int32 {
 	}
 	own := r.table.name(r.view.prefix + "local " + r.stableName(obj))
 	pkg := r.pathNumber(r.cleanPath(obj.Pkg().Path()))
-	r.unitFacts.localKeys = append(r.unitFacts.localKeys, localKeyOf{k, own, pkg})
+	r.notes.localKeys = append(r.notes.localKeys, localKeyOf{k, own, pkg})
 	return r.table.list(own)
 }
 
@@ -203,9 +212,9 @@ func (r *recorder) localOnly(obj types.Object, k int32) int32 {
 func (w *walker) importSpec(spec *ast.ImportSpec) {
 	path, _ := strconv.Unquote(spec.Path.Value)
 	imported := w.unit.imports[path]
-	w.unitFacts.imports++
+	w.notes.imports++
 	if imported == nil && path != "unsafe" && path != "C" {
-		w.unitFacts.missing = append(w.unitFacts.missing, path)
+		w.notes.missing = append(w.notes.missing, path)
 		w.facts.scope = scopePartial
 	}
 	defs := noList
@@ -244,7 +253,7 @@ func (w *walker) importSpec(spec *ast.ImportSpec) {
 func (r *recorder) packageKey(path string) int32 {
 	k := r.table.name(r.view.prefix + "package " + path)
 	if r.platformNames != nil {
-		r.unitFacts.names = append(r.unitFacts.names, symbolName{k, "package " + path})
+		r.notes.names = append(r.notes.names, symbolName{k, "package " + path})
 	}
 	return k
 }

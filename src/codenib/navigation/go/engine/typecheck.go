@@ -83,14 +83,32 @@ func (c *checker) checkUnit(u *unit, importsChanged, record bool) {
 			trees = append(trees, tree)
 		}
 	}
-	clauses := ""
-	for _, file := range u.files {
-		if _, ok := c.clauses.Load(file); ok {
-			clauses += file + "\n"
-		}
-	}
+	clauses := c.clausesOf(u)
 	u.filesChanged, u.clauses = u.types != nil && clauses != u.clauses, clauses
 	full := u.membership != outside && record
+	facts := &unitFacts{}
+	pkg, info := c.checkTrees(u, trees, full, facts)
+	c.publish(u, pkg, importsChanged)
+	switch {
+	case full:
+		documented := c.documentedIn(trees)
+		u.documented = c.nameOf(documented)
+		c.recovering(u, facts, func() {
+			c.record(u, pkg, trees, documented, info, facts)
+			if u.membership == workspace {
+				facts.types = candidatesOf(u, pkg)
+			}
+		})
+		c.methods.markStale(u, facts)
+		u.facts = facts
+	case u.membership == workspace:
+		u.facts.types = candidatesOf(u, pkg)
+		c.methods.stale.Store(true)
+	}
+}
+
+// checkTrees type-checks the files of a unit; `full` says whether function bodies count.
+func (c *checker) checkTrees(u *unit, trees []*ast.File, full bool, facts *unitFacts) (*types.Package, *types.Info) {
 	config := &types.Config{
 		Importer:         importer(func(path string) (*types.Package, error) { return c.imported(u, path) }),
 		Error:            func(error) {},
@@ -106,18 +124,28 @@ func (c *checker) checkUnit(u *unit, importsChanged, record bool) {
 		info.Implicits = map[ast.Node]types.Object{}
 		info.Scopes = map[ast.Node]*types.Scope{}
 	}
-	pkg, facts := types.NewPackage(u.PkgPath, u.Name), &unitFacts{}
+	pkg := types.NewPackage(u.PkgPath, u.Name)
 	c.recovering(u, facts, func() { _ = types.NewChecker(config, c.fset, pkg, info).Files(trees) })
-	c.publish(u, pkg, importsChanged)
-	switch {
-	case full:
-		c.recovering(u, facts, func() { c.record(u, pkg, trees, info, facts) })
-		c.methods.markStale(u, facts)
-		u.facts = facts
-	case u.membership == workspace:
-		u.facts.types = candidatesOf(u, pkg)
-		c.methods.stale.Store(true)
+	return pkg, info
+}
+
+// clausesOf lists the files that an import of a unit leads to.
+func (c *checker) clausesOf(u *unit) string {
+	clauses := ""
+	for _, file := range u.files {
+		if _, ok := c.clauses.Load(file); ok {
+			clauses += file + "\n"
+		}
 	}
+	return clauses
+}
+
+// nameOf is the name of a parsed file; "" for none.
+func (c *checker) nameOf(tree *ast.File) string {
+	if tree == nil {
+		return ""
+	}
+	return c.fset.File(tree.FileStart).Name()
 }
 
 // publish decides which package importers use: the previous one when the surface is the same, so that their own types stay

@@ -76,13 +76,15 @@ class StaticEmbedder:
     def __init__(self, folder: Path = _MODEL) -> None:
         import numpy as np
 
+        from codenib.views.arrays import read_array
+
         self.identity = static_identity(folder)
         vocabulary = (folder / "vocabulary.txt").read_text(encoding="utf-8").split("\n")[:-1]
         self._pieces = Pieces(vocabulary)
-        self._table = np.load(folder / "vectors.npy", allow_pickle=False).astype(np.float32)
-        self._weights = np.load(folder / "weights.npy", allow_pickle=False)
+        self._table = read_array(folder / "vectors.npy").astype(np.float32)
+        self._weights = read_array(folder / "weights.npy")
         # A factor on the weights in each field, then one on the name's sum and one on the place's.
-        factors = np.load(folder / "fields.npy", allow_pickle=False)
+        factors = read_array(folder / "fields.npy")
         shapes = (self._table.shape, self._weights.shape, factors.shape)
         if shapes != ((len(vocabulary), DIMENSION), (2, len(vocabulary)), (len(_SUM_OF_FIELD) + 2,)):
             raise StateError("the embedded model's files do not fit", hint=REINSTALL_HINT)

@@ -15,7 +15,7 @@ import numpy as np
 
 from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.views import ViewFacts
-from codenib.views.arrays import save_array
+from codenib.views.arrays import read_array, save_array
 from codenib.views.graph.assembly.assemble import assemble
 from codenib.views.graph.facts.file import FileFacts, decode, encode
 from codenib.views.graph.facts.groups import GroupFacts, GroupOrigin
@@ -93,7 +93,7 @@ def read_encoded_facts(folder: Path) -> tuple[list[GroupFacts], dict[FileFacts, 
     try:
         about = msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
         data = (folder / "facts.bin").read_bytes()
-        at = np.load(folder / "facts_at.npy", allow_pickle=False).tolist()
+        at = read_array(folder / "facts_at.npy").tolist()
     except (OSError, *UNDECODABLE) as error:
         raise StateError(
             f"the graph's facts cannot be read: {error}", hint="codenib index --rebuild"

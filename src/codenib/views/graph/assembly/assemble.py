@@ -14,12 +14,12 @@ from pathlib import Path, PurePosixPath
 import numpy as np
 
 from codenib.core.facts import (
+    NO_REFERENCE,
     OCCURRENCE_COLUMNS,
     OCCURRENCE_LISTS,
     RELATIONS,
     FileScope,
     NodeKind,
-    Role,
 )
 from codenib.views.arrays import save_array
 from codenib.views.graph.assembly.edges import derive_edges, importance, write_edges
@@ -183,7 +183,7 @@ def _write_tables(tables: Tables, out: Path) -> None:
     save_array(out / "list_ptr.npy", tables.list_ptr)
     save_array(out / "list_items.npy", tables.list_items)
     for name in OCCURRENCE_COLUMNS:
-        kind = np.uint8 if name == "roles" else np.int32
+        kind = np.uint16 if name == "roles" else np.int32
         save_array(out / f"occurrence_{name}.npy", tables.occurrences[name].astype(kind))
     spanning = np.flatnonzero(tables.occurrences["end_line"] > tables.occurrences["line"])
     save_array(out / "spanning.npy", spanning.astype(np.int32))
@@ -216,7 +216,7 @@ def _write_places(tables: Tables, key_count: int, out: Path) -> None:
     The second is what makes references the inverse of definitions, whatever files a server would search.
     """
     every = np.arange(len(tables.occurrences), dtype=np.int32)
-    named = np.flatnonzero((tables.occurrences["roles"] & Role.KEYWORD) == 0).astype(np.int32)
+    named = np.flatnonzero((tables.occurrences["roles"] & NO_REFERENCE) == 0).astype(np.int32)
     found = [tables.targets_of(every, "keys"), tables.targets_of(named, "defs")]
     keys = np.concatenate([targets for _, targets in found]).astype(np.int64)
     occurrences = np.concatenate([having for having, _ in found])

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.core.facts import RELATIONS, SCOPES, EdgeKind, NodeFlag, Role
+from codenib.core.facts import NO_REFERENCE, RELATIONS, SCOPES, EdgeKind, NodeFlag, Role
 from codenib.views.arrays import save_array
 from codenib.views.graph.assembly.tables import Tables
 from codenib.views.graph.facts.rows import Ints, Rows
@@ -46,7 +46,7 @@ def _uses(tables: Tables, count: int) -> tuple[Ints, Ints]:
     rows = tables.occurrences
     uses = np.flatnonzero((rows["roles"] & Role.DECLARATION) == 0).astype(np.int32)
     known = (rows["keys"][uses] >= 0) | ((rows["roles"][uses] & Role.INEXACT) == 0)
-    named = uses[known & ((rows["roles"][uses] & Role.KEYWORD) == 0)]
+    named = uses[known & ((rows["roles"][uses] & NO_REFERENCE) == 0)]
     found = [tables.targets_of(uses, "keys"), tables.targets_of(named, "defs")]
     to = np.concatenate([targets for _, targets in found]).astype(np.int64)
     uses = np.concatenate([having for having, _ in found])

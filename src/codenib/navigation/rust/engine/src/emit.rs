@@ -18,6 +18,9 @@ use crate::{
     roles::{DECLARATION, INEXACT},
 };
 
+/// The scope of a file of which nothing is known.
+const UNRESOLVED: &str = "unresolved";
+
 /// The facts of one range of a file.
 #[derive(Default)]
 struct Occurrence {
@@ -60,7 +63,8 @@ pub fn emit(
                 occurrences += facts.occurrences.len();
                 let mut nodes = Nodes::default();
                 answered.files[index].iter().flat_map(|it| &it.items).for_each(|item| nodes.add_item(item));
-                write_file(loaded, name, file, facts, nodes, known)
+                let scope = scope_of(loaded, file, answered.files[index].is_some());
+                write_file(loaded, (name, file, scope), facts, nodes, known)
             }
             None => empty(name),
         };
@@ -76,12 +80,20 @@ pub fn emit(
         "definitions": answered.references.len(),
         "failures": answered.failures,
         "differences": answered.differences,
+        "problems": loaded.problems,
     }))
+}
+
+/// A file that no module declares under the crates' features has syntax and no meaning; nor has one where the
+/// engine gave up.
+fn scope_of(loaded: &Loaded, file: FileId, answered: bool) -> &'static str {
+    let sema = hir::Semantics::new(loaded.host.raw_database());
+    if answered && sema.file_to_module_defs(file).next().is_some() { "project" } else { UNRESOLVED }
 }
 
 fn empty(name: &str) -> Value {
     json!({"path": name, "encoding": "utf-8", "nodes": [], "targets": [], "lists": [], "occurrences": [],
-           "relations": []})
+           "relations": [], "scope": UNRESOLVED})
 }
 
 fn add_answers<'a>(
@@ -211,8 +223,7 @@ impl Tables<'_> {
 
 fn write_file(
     loaded: &Loaded,
-    name: &str,
-    file: FileId,
+    (name, file, scope): (&str, FileId, &str),
     facts: Facts<'_>,
     mut nodes: Nodes,
     known: &Names,
@@ -259,6 +270,7 @@ fn write_file(
         "lists": tables.lists,
         "occurrences": flat,
         "relations": relations,
+        "scope": scope,
     })
 }
 

@@ -36,7 +36,8 @@ pub struct Loaded {
     applied: AppliedState,
     /// Which files are read from disk; no other file is part of the analysis.
     entries: Vec<Entry>,
-    settings: serde_json::Value,
+    /// The server's settings, as they are for the next time that workspaces are loaded.
+    pub settings: serde_json::Value,
     build_inputs: BuildInputs,
 }
 

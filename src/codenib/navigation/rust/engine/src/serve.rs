@@ -1,7 +1,8 @@
 //! The resident engine: requests on standard input, one line of JSON each, answers on standard output.
 //!
 //! `{"sync": FILES, "changed": PATHS}` gives the current files and which of them changed, were added or removed.
-//! `{"lines": FILES}` asks for the line of each. After an answer comes `{"end": COUNT}`, or `{"error": REASON}`.
+//! `{"lines": FILES}` asks for the line of each, under `"settings"`, which manifests decide. After an answer comes
+//! `{"end": COUNT}`, or `{"error": REASON}`.
 
 use std::io::{BufRead, Write};
 
@@ -47,6 +48,9 @@ fn answer(
         return Ok(0);
     }
     let loaded = loaded.as_mut().expect("loaded above");
+    if let Some(settings) = request.get("settings") {
+        loaded.settings = settings.clone();
+    }
     loaded.read_included(root);
     loaded.reload(root, &wanted)?;
     let summary = facts(loaded, root, &wanted)?;
