@@ -23,12 +23,27 @@ def module(number: int, edition: int, changed: str = "run") -> str:
     )
 
 
+def new_symptom(number: int) -> str:
+    return SYMPTOMS[number][::-1]
+
+
+def committed(step: int) -> int:
+    """When a fix was committed, in seconds since 1970."""
+    return 1_600_000_000 + 86_400 * step
+
+
 def message(symptom: str) -> str:
     return f"Fix {symptom} while a value is handled\n\nThe value was handled twice when {symptom} came first."
 
 
-def make_fix_repository(path: Path, commits: int = 110, *, shuffled: bool = False) -> None:
-    """A repository of `commits` fixes; `shuffled`: nothing says which module and function is next."""
+def make_fix_repository(
+    path: Path, commits: int = 110, *, shuffled: bool = False, new_from: int | None = None
+) -> None:
+    """A repository of `commits` fixes; `shuffled`: nothing says which module and function is next.
+
+    From the fix `new_from` on the symptoms are others, `new_symptom`, which no earlier fix names, and nothing
+    says which function of the module it is.
+    """
     path.mkdir(parents=True)
     subprocess.run(["git", "init", "-q", "-b", "main", str(path)], check=True)
     chance = random.Random(1)
@@ -36,7 +51,9 @@ def make_fix_repository(path: Path, commits: int = 110, *, shuffled: bool = Fals
     for step in range(1, commits + 1):
         number = chance.randrange(MODULES)
         symptom = SYMPTOMS[chance.randrange(MODULES) if shuffled else number]
-        changed = chance.choice(NAMES) if shuffled else "run"
+        if new_from is not None and step >= new_from:
+            symptom = new_symptom(number)
+        changed = chance.choice(NAMES) if shuffled or new_from is not None else "run"
         stream.append(_commit(step, message(symptom), {f"part_{number}.py": module(number, step, changed)}))
     data = "".join(stream).encode()
     subprocess.run(["git", "-C", str(path), "fast-import", "--quiet"], input=data, check=True)
@@ -44,7 +61,7 @@ def make_fix_repository(path: Path, commits: int = 110, *, shuffled: bool = Fals
 
 
 def _commit(step: int, text: str, files: dict[str, str]) -> str:
-    who = f"A <a@example.com> {1_600_000_000 + 86_400 * step} +0000"
+    who = f"A <a@example.com> {committed(step)} +0000"
     head = f"commit refs/heads/main\ncommitter {who}\ndata {len(text)}\n{text}\n"
     body = "".join(
         f"M 100644 inline {name}\ndata {len(content)}\n{content}\n" for name, content in files.items()

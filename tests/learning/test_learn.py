@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
 
+import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.gitrepo import GitRepo
 from tests.learning.fixrepo import SYMPTOMS, make_fix_repository, message, module
 
 from codenib.adapters.cli.main import cli
+from codenib.adapters.mcp.server_context import ServerContext
 from codenib.learning.learn import learn
 from codenib.serving.installation import collect_garbage
+from codenib.serving.search.learned.repository import decode_learned
 from codenib.serving.workspace import Workspace
 from codenib.snapshot.history import leads_to
 from codenib.snapshot.repository import locate
 
 NUMBER = 7
-ISSUE = f"{SYMPTOMS[NUMBER]} again\nA value is handled and then {SYMPTOMS[NUMBER]} happens."
+ISSUE = (
+    f"{SYMPTOMS[NUMBER]} while a value is handled\n"
+    f"The value was handled twice when {SYMPTOMS[NUMBER]} came again."
+)
 
 
 @pytest.fixture
@@ -48,6 +55,8 @@ def test_what_is_better_on_unseen_fixes_is_used_and_can_be_left_out_and_forgotte
         assert [item.path for item in without] == before
         assert before[0] != f"part_{NUMBER}.py"
         assert "learnt" not in without.plan.reason
+        with closing(ServerContext(repository.path, learned=False)) as server, server.workspace() as lent:
+            assert [item.path for item in lent.search(ISSUE, level="file")] == before, "serve --no-learned"
         # An earlier snapshot must not know it, a later one may.
         assert "learnt" not in workspace.search(ISSUE, at=old).plan.reason
         repository.commit({"more.py": "x = 1\n"}, "More")
@@ -56,6 +65,14 @@ def test_what_is_better_on_unseen_fixes_is_used_and_can_be_left_out_and_forgotte
         assert (status.artifact, status.applies, status.rows) == (report.artifact, True, 110)
         shown = CliRunner().invoke(cli, ["-C", str(repository.path), "status"], catch_exceptions=False)
         assert f"learned  used   at {report.commit[:10]} from 110 fixes" in shown.output
+        # Weights that count only for an order that is unsure leave one alone that is not.
+        stored = Path(workspace.status().store) / "learned" / f"{report.artifact}.json"
+        only_unsure = msgspec.structs.replace(decode_learned(stored.read_bytes()), unsure=1.0)
+        assert workspace.maintenance.forget_learned() == 1
+        workspace.maintenance.store_learned(msgspec.json.encode(only_unsure))
+        assert [item.path for item in workspace.search(ISSUE, level="file")] == [
+            item.path for item in workspace.search(ISSUE, level="file", learned=False)
+        ]
         assert workspace.maintenance.forget_learned() == 1
         assert workspace.status().learned == ()
         assert [item.path for item in workspace.search(ISSUE, level="file", learned=False)][:1] == before[:1]

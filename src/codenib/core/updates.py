@@ -132,6 +132,7 @@ class LearnedSummary:
     size_bytes: int
     commit: str = ""
     rows: int = 0
+    questions: int = 0  # of the journal
     file_gain: float = 0.0  # points of recall in the first ten, on the commits that it was tested on
     unit_gain: float = 0.0
     applies: bool = False

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -39,6 +40,16 @@ class FixCandidates:
     file_at: NDArray[np.int64]  # for each unit the place of its file among the files
     paths: tuple[str, ...]
     names: tuple[tuple[str, str], ...]
+    unit_weights: Array | None = None
+
+    def weighted(self, paths: Sequence[float], symbols: Sequence[float]) -> FixCandidates:
+        """The same, where each path and symbol of the fix counts as much as given, in the fix's order."""
+        by_path = dict(zip(self.fix.paths, paths, strict=True))
+        by_name = dict(zip(self.fix.symbols, symbols, strict=True))
+        files = replace(self.files, weights=np.array([by_path.get(path, 0.0) for path in self.paths]))
+        return replace(
+            self, files=files, unit_weights=np.array([by_name.get(name, 0.0) for name in self.names])
+        )
 
     def units_after(self, file_scores: Array) -> LabelledList:
         """The units, when files have these scores."""
@@ -48,7 +59,8 @@ class FixCandidates:
         rows[:, 0] = file_scores[self.file_at]
         rows[:, 1] = np.log1p(place[self.file_at])
         rows[:, 2] = file_scores[self.file_at] - file_scores.max()
-        return LabelledList(shipped("units", UNIT_COLUMNS).scores(rows), self.unit_signals, self.unit_right)
+        scores = shipped("units", UNIT_COLUMNS).scores(rows)
+        return LabelledList(scores, self.unit_signals, self.unit_right, self.unit_weights)
 
     def recall(self, files: Array, units: Array, top: int) -> tuple[float, float]:
         """The shares of the fix's files and functions among the first `top` of each order."""

@@ -19,11 +19,19 @@ _STEPS = 30
 
 @dataclass(frozen=True, slots=True)
 class LabelledList:
-    """The candidates of one question: the shipped scores, a row of signals each, and which are right."""
+    """The candidates of one question: the shipped scores, a row of signals each, and which are right.
+
+    `weights` says how much each right one counts; without it all of them together count 1.
+    """
 
     scores: Array
     signals: Array
     right: NDArray[np.bool_]
+    weights: Array | None = None
+
+    def targets(self) -> Array:
+        """The weight of each candidate as the right one."""
+        return self.right / self.right.sum() if self.weights is None else self.weights
 
 
 def fit_weights(lists: Sequence[LabelledList], columns: Sequence[int], strength: float = STRENGTH) -> Array:
@@ -46,9 +54,10 @@ def fit_weights(lists: Sequence[LabelledList], columns: Sequence[int], strength:
             values = each.signals[:, chosen]
             powers = np.exp(each.scores + values @ found - (each.scores + values @ found).max())
             share = powers / powers.sum()
-            mean = share @ values
-            slope += (mean - values[each.right].mean(axis=0)) / len(telling)
-            curve += ((values * share[:, None]).T @ values - np.outer(mean, mean)) / len(telling)
+            mean, targets = share @ values, each.targets()
+            whole = float(targets.sum())
+            slope += (whole * mean - targets @ values) / len(telling)
+            curve += whole * ((values * share[:, None]).T @ values - np.outer(mean, mean)) / len(telling)
         step = np.linalg.solve(curve, slope)
         found = found - step
         if float(np.abs(step).max()) < 1e-5:

@@ -2,15 +2,17 @@
 
 The fixes are split by time. The newest part is the test: its candidates come from a snapshot before it all,
 and the memory that is tested knows none of it. Signals are chosen within the older part, so that the test
-is used once, to accept or to refuse.
+is used once, to accept or to refuse; weights that issues of other repositories gave stand in where it
+refuses. With the repository's journal, what agents asked and then used joins the memory and the fit; the test
+stays that of fixes, as uses are known only of what was given.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -19,13 +21,17 @@ from numpy.typing import NDArray
 
 from codenib import __version__
 from codenib.core.errors import InputError
+from codenib.core.history import Commit
 from codenib.core.requests import SnapshotRequest
 from codenib.core.views import ViewKind
 from codenib.learning.candidates import FixCandidates, candidates_of
 from codenib.learning.evaluate import TOP, Comparison, compare_recalls
 from codenib.learning.fit import STRENGTH, fit_weights
+from codenib.learning.journal.rows import JournalRows
+from codenib.learning.questions import JournalQuestions, is_asking, join_questions, questions_of
 from codenib.learning.rows import MinedHistory, is_row, mine_history
 from codenib.serving.search.learned.memory import COLUMNS, Fix, FixMemory
+from codenib.serving.search.learned.rank import unsureness
 from codenib.serving.search.learned.repository import FORMAT, LearnedFile, weights_of
 
 if TYPE_CHECKING:
@@ -41,7 +47,7 @@ COMPONENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "similar fixes, files": (("similar",), ()),
     "similar fixes, both": (("similar",), ("similar",)),
     "words of messages": (("words",), ("words",)),
-    "all of these": (COLUMNS, COLUMNS),
+    "all of these": (("similar", "words"), ("similar", "words")),
 }
 
 
@@ -51,6 +57,19 @@ class SignalWeights:
 
     files: Mapping[str, float]
     units: Mapping[str, float]
+    unsure: float = 0.0  # as `LearnedFile` has it
+
+
+#: From there on the past helps with issues, whatever the weights; below, it takes as much as it gives.
+UNSURE = 0.52
+
+
+#: Used where nothing of the own fit passes its test: fitted on real issues of ten repositories, each
+#: with its own history before the issue, for recall in the first ten. See docs/learning.md.
+POOLED = "weights of other issues"
+POOLED_WEIGHTS = SignalWeights(
+    {"title": 1.25, "similar": 1.21}, {"votes": 1.20, "title_words": 0.98}, unsure=UNSURE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +86,9 @@ class ComponentResult:
 class LearnReport:
     """What was mined, tried and decided; `artifact` names what was stored, empty when nothing was.
 
-    `shipped` are the recalls of files and functions in the shipped order on the test part.
+    `shipped` are the recalls of files and functions in the shipped order on the test part. `questions` counts
+    those of the journal that are known, `question_rows` those that weights were fitted on; `journal` says
+    why there are none, where they were wanted, or what was left out.
     """
 
     commit: str
@@ -80,51 +101,99 @@ class LearnReport:
     verdict: str
     artifact: str
     seconds: float
+    questions: int = 0
+    question_rows: int = 0
+    journal: str = ""
 
 
-def learn(workspace: Workspace, *, at: str | None = None, dry_run: bool = False) -> LearnReport:
-    """Learn from the commits that lead to the worktree's, or to `at`; store the result if it is better."""
+def learn(
+    workspace: Workspace,
+    *,
+    at: str | None = None,
+    dry_run: bool = False,
+    journal: JournalRows | None = None,
+) -> LearnReport:
+    """Learn from the commits that lead to the worktree's, or to `at`; store the result if it is better.
+
+    With `journal` also from what was used after questions.
+    """
     started = time.perf_counter()
     workspace.index([ViewKind.HISTORY], at=at)
     pinned = workspace.snapshots.pin(ViewKind.HISTORY, SnapshotRequest(at))[0]
     if pinned.ref.commit is None:
         raise InputError("there is no commit to learn from", hint="git commit")
+    times: dict[str, int] = {}
     with closing(pinned.open_blobs()) as blobs:
-        mined = mine_history(pinned.history.commits(), blobs, MEMORY)
+        mined = mine_history(_with_times(pinned.history.commits(), times), blobs, MEMORY)
+    asked = questions_of(journal, times, pinned.ref.commit) if journal is not None else JournalQuestions()
     fixes = mined.named_at()
     rows = [number for number, fix in enumerate(fixes) if is_row(fix)][:ROWS]
+    known, artifact = asked.before(float("inf")), ""
     if len(rows) < LEAST_ROWS:
         verdict = f"nothing changed: {len(rows)} commits ask and answer a question, {LEAST_ROWS} are needed"
         tested = Measurement(pinned.ref.commit, len(rows), 0, (0.0, 0.0), ())
-        return _report(pinned.ref.commit, len(fixes), tested, (verdict, ""), started)
-    tested = measure(workspace, mined, rows)
-    chosen = next(each for each in tested.components if each.is_chosen)
-    if not chosen.comparison.is_better:
-        why = "nothing changed: what was chosen is not better on the commits that it did not see"
-        return _report(pinned.ref.commit, len(fixes), tested, (why, ""), started)
-    if dry_run:
-        verdict = f"{chosen.name} would be used: better on commits that it did not see"
-        return _report(pinned.ref.commit, len(fixes), tested, (verdict, ""), started)
-    data = _encode(pinned.ref.commit, fixes, tested, chosen)
-    artifact = workspace.maintenance.store_learned(data)
-    verdict = f"{chosen.name} is used from now on: better on commits that it did not see"
-    return _report(pinned.ref.commit, len(fixes), tested, (verdict, artifact), started)
+    else:
+        tested = measure(workspace, mined, rows, asked)
+        chosen = next(each for each in tested.components if each.is_chosen)
+        pooled = next(each for each in tested.components if each.name == POOLED)
+        why = "better on commits that it did not see"
+        if not chosen.comparison.is_better and pooled.comparison.agrees:
+            chosen, why = pooled, "better on issues elsewhere, and no worse on the latest commits here"
+        if chosen is not pooled and not chosen.comparison.is_better:
+            verdict = "nothing changed: what was chosen is not better on the commits that it did not see"
+        elif dry_run:
+            verdict = f"{chosen.name} would be used: {why}"
+        else:
+            everything = join_questions(mined, known)[0].named_at()
+            data = _encode(pinned.ref.commit, everything, tested, chosen)
+            artifact = workspace.maintenance.store_learned(data)
+            verdict = f"{chosen.name} is used from now on: {why}"
+    return LearnReport(
+        commit=pinned.ref.commit,
+        fixes=len(fixes),
+        fit_rows=tested.fit_rows,
+        test_rows=tested.test_rows,
+        tested_at=tested.commit,
+        shipped=tested.shipped,
+        components=tested.components,
+        verdict=verdict,
+        artifact=artifact,
+        seconds=time.perf_counter() - started,
+        questions=len(known),
+        question_rows=tested.question_rows,
+        journal=asked.note,
+    )
+
+
+def _with_times(commits: Iterable[Commit], times: dict[str, int]) -> Iterator[Commit]:
+    """The commits as they come; `times` gets when each was made."""
+    for commit in commits:
+        times[commit.id] = commit.committed
+        yield commit
 
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """The outcome of `measure`: where the candidates came from, how many rows, and every component."""
+    """The outcome of `measure`: where the candidates came from, how many rows, and every component.
+
+    `question_rows` counts the journal's among what was fitted.
+    """
 
     commit: str
     fit_rows: int
     test_rows: int
     shipped: tuple[float, float]
     components: tuple[ComponentResult, ...]
+    question_rows: int = 0
 
 
-def measure(workspace: Workspace, mined: MinedHistory, rows: Sequence[int]) -> Measurement:
+def measure(
+    workspace: Workspace, mined: MinedHistory, rows: Sequence[int], journal: JournalQuestions
+) -> Measurement:
     """Fit every component on the older rows and try it on the newest; `rows` are places among the fixes."""
     split = max(int(len(rows) * TEST_SHARE), 1)
+    mined, places, questions = join_questions(mined, journal.before(mined.fixes[rows[split]].committed))
+    rows = [places[row] for row in rows]
     first = rows[split]  # the newest fix that is no test: its snapshot knows none of the tests
     fixes = mined.named_at(first)
     before = fixes[first].commit
@@ -138,16 +207,30 @@ def measure(workspace: Workspace, mined: MinedHistory, rows: Sequence[int]) -> M
 
     def candidates(number: int, known_from: int) -> FixCandidates | None:
         fix = fixes[number]
+        while (
+            fix.commit and known_from + 1 in questions
+        ):  # what was asked right before a fix may be its cause
+            known_from += 1
         asked = memory.compare(fix.text, known_from)
-        return candidates_of(pinned, embedder, fix, memory, asked)
+        found = candidates_of(pinned, embedder, fix, memory, asked)
+        if found and (question := questions.get(number)):
+            return found.weighted(question.path_weights, question.symbol_weights)
+        return found
 
     # A fix knows what came before it; the test knows what came before the whole test.
-    older = [each for number in rows[split:] if (each := candidates(number, number))]
+    asking = [number for number, each in questions.items() if is_asking(each)]
+    known = {
+        number: each for number in sorted([*rows[split:], *asking]) if (each := candidates(number, number))
+    }
     tests = [each for number in rows[:split] if (each := candidates(number, first - 1))]
-    half = max(len(older) // 3, 1)  # the newer third chooses among components
+    fit_rows = [number for number in known if number not in questions]
+    newer = fit_rows[: max(len(fit_rows) // 3, 1)]  # the newer third chooses among components
+    trial_rows = [known[number] for number in newer]
+    earlier = [each for number, each in known.items() if number > newer[-1]]
+    older = list(known.values())
     best, chosen = -1.0, ""
     for name, columns in COMPONENTS.items():
-        trial = compare_recalls(*_recalls(older[:half], _fit(older[half:], *columns)))
+        trial = compare_recalls(*_recalls(trial_rows, _fit(earlier, *columns)))
         if trial.both.mean > best:
             best, chosen = trial.both.mean, name
     results = []
@@ -155,8 +238,17 @@ def measure(workspace: Workspace, mined: MinedHistory, rows: Sequence[int]) -> M
         weights = _fit(older, *columns)
         comparison = compare_recalls(*_recalls(tests, weights))
         results.append(ComponentResult(name, comparison, weights, name == chosen))
+    pooled = compare_recalls(*_recalls(tests, POOLED_WEIGHTS))
+    results.append(ComponentResult(POOLED, pooled, POOLED_WEIGHTS, is_chosen=False))
     shipped = _recalls(tests, SignalWeights({}, {}))[0].mean(axis=0)
-    return Measurement(before, len(older), len(tests), (float(shipped[0]), float(shipped[1])), tuple(results))
+    return Measurement(
+        before,
+        len(fit_rows),
+        len(tests),
+        shipped=(float(shipped[0]), float(shipped[1])),
+        components=tuple(results),
+        question_rows=len(known) - len(fit_rows),
+    )
 
 
 def _fit(rows: Sequence[FixCandidates], files: Sequence[str], units: Sequence[str]) -> SignalWeights:
@@ -164,7 +256,7 @@ def _fit(rows: Sequence[FixCandidates], files: Sequence[str], units: Sequence[st
     for_files = fit_weights([row.files for row in rows], [COLUMNS.index(name) for name in files])
     after = [row.units_after(row.files.scores + row.files.signals @ for_files) for row in rows]
     for_units = fit_weights(after, [COLUMNS.index(name) for name in units])
-    return SignalWeights(_named(for_files), _named(for_units))
+    return SignalWeights(_named(for_files), _named(for_units), UNSURE)
 
 
 def _recalls(rows: Sequence[FixCandidates], weights: SignalWeights) -> tuple[Array, Array]:
@@ -174,6 +266,9 @@ def _recalls(rows: Sequence[FixCandidates], weights: SignalWeights) -> tuple[Arr
     for row in rows:
         units = row.units_after(row.files.scores)
         shipped.append(row.recall(row.files.scores, units.scores, TOP))
+        if unsureness(units.scores) < weights.unsure:
+            learnt.append(shipped[-1])
+            continue
         files = row.files.scores + row.files.signals @ for_files
         units = row.units_after(files)
         learnt.append(row.recall(files, units.scores + units.signals @ for_units, TOP))
@@ -190,9 +285,12 @@ def _encode(commit: str, fixes: Sequence[Fix], tested: Measurement, chosen: Comp
     profile = {"codenib": __version__, "memory": str(MEMORY), "rows": str(ROWS), "strength": str(STRENGTH)}
     card = {
         "what": "weights of what past fixes say of files and functions, added to the shipped order",
-        "from": "messages, paths and changed functions of this repository's own commits",
+        "from": "messages, paths and changed functions of this repository's own commits; with questions also "
+        "what was used after those in its journal, a use weighed by how likely its rank is examined",
         "component": chosen.name,
-        "fixes": len(fixes),
+        "fixes": sum(1 for fix in fixes if fix.commit),
+        "questions": sum(1 for fix in fixes if not fix.commit),
+        "question_rows": tested.question_rows,
         "rows": tested.fit_rows + tested.test_rows,
         "test_rows": tested.test_rows,
         "tested_at": tested.commit,
@@ -208,23 +306,6 @@ def _encode(commit: str, fixes: Sequence[Fix], tested: Measurement, chosen: Comp
         files=dict(chosen.weights.files),
         units=dict(chosen.weights.units),
         fixes=tuple(fixes),
+        unsure=chosen.weights.unsure,
     )
     return msgspec.json.encode(file)
-
-
-def _report(
-    commit: str, fixes: int, tested: Measurement, verdict: tuple[str, str], started: float
-) -> LearnReport:
-    report = LearnReport(
-        commit=commit,
-        fixes=fixes,
-        fit_rows=tested.fit_rows,
-        test_rows=tested.test_rows,
-        tested_at=tested.commit,
-        shipped=tested.shipped,
-        components=tested.components,
-        verdict=verdict[0],
-        artifact=verdict[1],
-        seconds=0.0,
-    )
-    return replace(report, seconds=time.perf_counter() - started)

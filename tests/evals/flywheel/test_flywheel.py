@@ -10,7 +10,9 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.gitrepo import GitRepo
+from tests.runtime.modelserver import Call, Says, serving
 
+from codenib.adapters.cli.main import cli
 from codenib.core.errors import InputError
 from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.flywheel.collect import DECISIONS
@@ -18,6 +20,7 @@ from codenib.evals.flywheel.command import command
 from codenib.evals.flywheel.replay import Situation, replay
 from codenib.evals.flywheel.rows import split_rows
 from codenib.planner.model import ActionWeights, DecisionModel, ModelKind, read_model
+from codenib.runtime.traces.export_rows import AIMS
 from codenib.runtime.traces.trace import read_trace
 
 TOPICS = ("cart", "mail", "storage", "tax", "stock")
@@ -70,6 +73,7 @@ def test_the_loop_runs_offline_and_a_killed_one_goes_on(fixes: GitRepo, tmp_path
     traced = next(each for each in exported if each["trace"])
     choice = next(each.data["choice"] for each in read_trace(out / traced["trace"]) if "choice" in each.data)
     assert (choice["action"], choice["propensity"]) == (traced["action"], traced["propensity"])
+    _check_same_as_command(out, tmp_path / "by-hand")
     assert read_model((out / "policies" / "router.json").read_bytes(), "router").card["wins"] is False
     report = (out / "report.md").read_text()
     assert "does not win on the replay" in report
@@ -81,6 +85,47 @@ def test_the_loop_runs_offline_and_a_killed_one_goes_on(fixes: GitRepo, tmp_path
     again = flywheel(*given)
     assert (out / "records.jsonl").read_text().splitlines()[: len(kept)] == kept
     assert [each["reward"] for each in again["rounds"]] == [each["reward"] for each in first["rounds"]]
+
+
+def _files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+def _check_same_as_command(out: Path, folder: Path) -> None:
+    """A round's training data is what `codenib trace export` writes of its traces."""
+    exported = [json.loads(line) for line in (out / "export" / "round-2.jsonl").read_text().splitlines()]
+    files = [str(out / each["trace"]) for each in exported if each["trace"]]
+    outcomes = str(out / "export" / "round-2" / "outcomes.jsonl")
+    for aim in AIMS:
+        words = ["trace", "export", *files, "--for", aim, "--outcomes", outcomes, "--out", str(folder / aim)]
+        CliRunner().invoke(cli, words, catch_exceptions=False)
+        assert _files(folder / aim) == _files(out / "export" / "round-2" / aim) != {}
+    card = json.loads((folder / "context" / "card.json").read_text())
+    assert card["with_outcome"] == card["runs"] == len(files)
+
+
+def test_a_model_behind_an_endpoint_is_asked_and_its_runs_are_exported(
+    fixes: GitRepo, tmp_path: Path
+) -> None:
+    """A real HTTP server plays a model that greps once and answers."""
+    place = {"path": "shop/cart.py", "start_line": 4, "end_line": 6}
+    answer = json.dumps({"summary": "There.", "locations": [place]})
+    script = [Says(calls=(Call("grep", {"pattern": "load_cart"}),)), Says(answer)]
+    runs = 4 + 2 * len(DECISIONS["context"])
+    with serving(*script * runs) as server:
+        found = flywheel(
+            "--repos", fixes.path, "--rounds", "2", "--per-repo", "6", "--out", tmp_path / "run",
+            "--decision", "context", "--provider", "openai:m", "--base-url", server.base_url("openai"),
+        )  # fmt: skip
+    assert not server.script, "every turn was asked for"
+    assert (found["failed"], found.get("warning")) == (0, None)
+    rows = [
+        json.loads(line)
+        for file in (tmp_path / "run" / "export").glob("round-*/tools/messages/*.jsonl")
+        for line in file.read_text().splitlines()
+    ]
+    assert {each["about"]["provider"] for each in rows} == {"openai"}
+    assert any(each["completion"][0].get("tool_calls") for each in rows)
 
 
 def test_rounds_follow_time_and_the_replay_is_the_latest_part_or_other_repositories() -> None:

@@ -27,6 +27,18 @@ from codenib.runtime.traces.replay import open_snapshot_of, replay_trace
 from codenib.runtime.traces.trace import Event, read_trace
 
 TOKEN = "ghp_" + "a1" * 18
+#: What tells a secret, and a text that must not come out.
+PLANTED = [
+    ("ghp_", "a1" * 18), ("github_pat_", "b2" * 30), ("glpat-", "c3" * 10), ("glrt-", "d4" * 10),
+    ("AKIA", "E5" * 8), ("aws_secret_access_key = ", "f6" * 20), ("xoxb-", "1-g7" * 8),
+    ("xapp-", "1-h8" * 10),
+    ("sk-ant-", "i9" * 20), ("sk-proj-", "j1" * 24), ("sk-or-v1-", "a2" * 32), ("AIza", "k3" * 17 + "k"),
+    ("npm_", "l4" * 18), ("pypi-", "m5" * 40), ("hf_", "no" * 17), ("sk_live_", "p6" * 12),
+    ("sk_test_", "q7" * 12), ("gsk_", "r8" * 26), ("xai-", "s9" * 40), ("nvapi-", "t1" * 32),
+    ("figd_", "u2" * 20), ("hvs.", "v3" * 14), ("dckr_pat_", "w4" * 13), ("glsa_", "x5" * 16 + "_0a1b2c3d"),
+    ("postgres://app:", "y6" * 10 + "@db/shop"), ("Authorization: Bearer ", "z7" * 20),
+    ("-----BEGIN PRIVATE KEY-----\n", "Q8" * 32 + "\n-----END PRIVATE KEY-----"),
+]  # fmt: skip
 MIT = "MIT License\n\nPermission is hereby granted, free of charge, to any\nperson obtaining a copy\n"
 LOOK = says("Look.", ("grep", {"pattern": "price"}), ("read", {"path": "shop/cart.py"}))
 WRONG = says("Guess.", ("read", {"path": "shop/tax.py"}))
@@ -69,6 +81,9 @@ def test_every_aim_keeps_to_its_schema_and_both_files_have_the_same_rows(
             for row in written:
                 jsonschema.validate(row, {"$defs": schema["$defs"], **schema["properties"][form]})
             table = parquet.read_table(folder / form / "train.parquet").to_pylist()
+            for row in table:  # Arrow's JSON, so that a message has the keys that it has in JSON Lines
+                chats = ("prompt", "completion", "chosen", "rejected")
+                row.update({name: [json.loads(each) for each in row[name]] for name in chats if name in row})
             assert [_plain(row) for row in table] == [_plain(row) for row in written]
         assert (card.runs, card.copies_dropped, card.licences, card.repositories) == (
             2, 1, {"MIT": 2}, {"shop": 2},
@@ -86,7 +101,7 @@ def _check_content(folder: Path) -> None:
     assert pair["why"] == "better outcome"
     assert [pair["chosen"][0]["content"], pair["rejected"][0]["content"]] == ["Look.", "Guess."]
     call = pair["chosen"][0]["tool_calls"][1]["function"]
-    assert (call["name"], json.loads(call["arguments"])) == ("read", {"path": "shop/cart.py"})
+    assert (call["name"], call["arguments"]) == ("read", {"path": "shop/cart.py"})
     chosen = [row["chosen"][0]["content"] for row in rows(folder / "context", "pairs")]
     assert all(text.startswith("shop/cart.py:5-6 Cart.total_price\n```python\n") for text in chosen)
     assert "sum(item.price" in chosen[0]
@@ -102,7 +117,7 @@ def _check_content(folder: Path) -> None:
 
 
 def _plain(value: object) -> object:
-    """Without what is null, which JSON Lines leave out of messages."""
+    """Without what is null."""
     if isinstance(value, dict):
         return {name: _plain(each) for name, each in value.items() if each is not None}
     return [_plain(each) for each in value] if isinstance(value, list) else value
@@ -133,6 +148,20 @@ def test_secrets_are_masked_and_an_exported_trace_replays_to_the_same_evidence(
     ]
     with open_snapshot_of(exported, str(shop.path)) as contexts:
         assert [step.same for step in replay_trace(changed, contexts)] == [True, False, False, False]
+
+
+def test_no_secret_that_a_run_came_upon_is_in_any_file_of_any_aim(shop: GitRepo, tmp_path: Path) -> None:
+    """Planted in the issue, in a call's arguments, in what tools and the model said, and in an event."""
+    told = "\n".join(f"{begin}{secret}" for begin, secret in PLANTED)
+    reply = says(f"I saw {told}", ("grep", {"pattern": told}), ("read", {"path": "shop/cart.py"}))
+    events = record(shop.path, reply, LAST, issue=f"{ISSUE}\n\n{told}")
+    events += [Event(len(events), events[-1].at, "warning", {"text": told})]
+    for aim in AIMS:
+        export_dataset({"a": events}, tmp_path / "data" / aim, ExportOptions(aim))
+    written = b"\n".join(path.read_bytes() for path in (tmp_path / "data").rglob("*.*") if path.is_file())
+    come_out = [begin for begin, secret in PLANTED if secret.split("@")[0].split("\n")[0].encode() in written]
+    assert come_out == []
+    assert b"[masked]" in written
 
 
 def test_without_source_no_line_of_the_repository_is_exported(shop: GitRepo, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ class JournalItem(msgspec.Struct, frozen=True):
     """`journal on` and `off`: whether the calls of a repository are recorded, since when, what, and how much.
 
     `since` is null where nobody ever said anything. `damaged`: the file was, and earlier entries are lost.
+    `over_http`: what is asked over `serve` too; `tenant`: of this one's tokens alone.
     """
 
     repository: str
@@ -27,6 +28,8 @@ class JournalItem(msgspec.Struct, frozen=True):
     entries: int
     size_bytes: int
     damaged: bool
+    over_http: bool = False
+    tenant: str = ""
 
 
 class OutcomeItem(msgspec.Struct, frozen=True):
@@ -75,6 +78,8 @@ def journal_item(state: JournalState) -> JournalItem:
         entries=state.entries,
         size_bytes=state.size_bytes,
         damaged=state.damaged,
+        over_http=given is not None and given.over_http,
+        tenant=given.tenant if given else "",
     )
 
 

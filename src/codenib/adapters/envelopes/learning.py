@@ -27,7 +27,7 @@ class ComponentItem(msgspec.Struct, frozen=True):
 class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     """`learn`: what was mined, how each component did, and what is used; `artifact` is empty for nothing.
 
-    `forgotten` counts what `--forget` dropped.
+    `forgotten` counts what `--forget` dropped, `questions` what the journal gave; `journal` says why nothing.
     """
 
     commit: str
@@ -40,6 +40,9 @@ class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     verdict: str
     artifact: str
     forgotten: int = 0
+    questions: int = 0
+    question_rows: int = 0
+    journal: str = ""
 
 
 def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
@@ -62,6 +65,9 @@ def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
         verdict=report.verdict,
         artifact=report.artifact,
         forgotten=forgotten,
+        questions=report.questions,
+        question_rows=report.question_rows,
+        journal=report.journal,
     )
 
 

@@ -38,6 +38,8 @@ from codenib.snapshot.repository import locate
 
 VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE)
 DECISIONS: Mapping[ModelKind, tuple[str, ...]] = {"router": tuple(ROUTER_ACTIONS), "context": ACTIONS}
+UNITS: Mapping[ModelKind, str] = {"router": "milliseconds", "context": "tokens"}
+REWARDS: Mapping[ModelKind, str] = {"router": "Symbol Recall@10", "context": "AnswerRecall@5"}
 K = 10
 ANSWERS = 5
 _REPEATS = 2  # timed searches after one that warms up; the faster one is what the route costs

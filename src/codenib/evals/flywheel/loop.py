@@ -7,15 +7,14 @@ that a run which was killed goes on where it stopped and gives the same models.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import msgspec
 
 from codenib import __version__
-from codenib.evals.flywheel.collect import DECISIONS, Collector
+from codenib.evals.flywheel.collect import DECISIONS, REWARDS, UNITS, Collector
+from codenib.evals.flywheel.export import export_round, replace_file
 from codenib.evals.flywheel.replay import ReplayResult, Situation, replay, situations_of
 from codenib.evals.flywheel.rows import SplitRows
 from codenib.evals.runs import Record
@@ -24,8 +23,6 @@ from codenib.planner.model import DecisionModel, ModelKind
 
 REPLAY = "replay"
 SHARE = 0.5  # of the decisions after the first round that chance makes; the first round has no model
-UNITS: Mapping[ModelKind, str] = {"router": "milliseconds", "context": "tokens"}
-REWARDS: Mapping[ModelKind, str] = {"router": "Symbol Recall@10", "context": "AnswerRecall@5"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +53,8 @@ def run_rounds(collector: Collector, split: SplitRows, *, price: float, simulate
             for each in collector.run.records("decision")
             if _part(each) == part and "error" not in each
         ]
-        _export(collector, number, [each for each in records if _part(each) == _round(number)])
+        latest = [each for each in records if _part(each) == _round(number)]
+        export_round(collector.run.folder, _round(number), latest, rows)
         for kind, mine in usable.items():
             decisions = [_decision(each) for each in records if each["decision"] == kind]
             if not decisions:
@@ -102,49 +100,7 @@ def _write(collector: Collector, result: RoundResult, simulated: bool) -> None:
     folder = collector.run.folder / "policies"
     text = msgspec.json.format(msgspec.json.encode(model), indent=1).decode() + "\n"
     for name in (f"{result.kind}-{_round(result.number)}.json", f"{result.kind}.json"):
-        _replace(folder / name, text)
-
-
-def _export(collector: Collector, number: int, records: Sequence[Record]) -> None:
-    """One line for each decision of a round, with its alternatives, chance, outcome and cost."""
-    lines = [
-        json.dumps(
-            {
-                **{name: each[name] for name in _EXPORTED},
-                "alternatives": list(DECISIONS[each["decision"]]),
-                "reward_is": REWARDS[each["decision"]],
-                "cost_is": UNITS[each["decision"]],
-                "trace": each.get("trace", ""),
-            },
-            ensure_ascii=False,
-        )
-        for each in records
-    ]
-    _replace(
-        collector.run.folder / "export" / f"{_round(number)}.jsonl", "".join(f"{line}\n" for line in lines)
-    )
-
-
-def _replace(file: Path, text: str) -> None:
-    """Write a file in one step."""
-    file.parent.mkdir(exist_ok=True)
-    part = file.with_name(f".{file.name}.part")
-    part.write_text(text, encoding="utf-8")
-    part.replace(file)
-
-
-_EXPORTED = (
-    "decision",
-    "row",
-    "repo",
-    "features",
-    "default",
-    "action",
-    "propensity",
-    "model",
-    "reward",
-    "cost",
-)
+        replace_file(folder / name, text)
 
 
 def _decision(record: Record) -> LoggedDecision:

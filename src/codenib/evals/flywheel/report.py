@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from codenib.evals.flywheel.loop import REWARDS, UNITS, RoundResult
+from codenib.evals.flywheel.collect import REWARDS, UNITS
+from codenib.evals.flywheel.loop import RoundResult
 from codenib.evals.flywheel.replay import MARGIN, RESAMPLES
 from codenib.evals.flywheel.rows import SplitRows
 from codenib.evals.metrics.bootstrap import Estimate

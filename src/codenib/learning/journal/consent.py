@@ -1,11 +1,13 @@
 """A repository in, whether its owner lets agents' calls be recorded, since when and within which bounds, out.
 
 Off unless somebody said `codenib journal on` for this repository. The answer is a small file beside the
-journal, so that a server that runs notices a change with one look at the file's state.
+journal, so that a server that runs notices a change with one look at the file's state. A tenant of a server
+has a consent and a journal of its own, which the owner of the machine switches on for it alone.
 """
 
 from __future__ import annotations
 
+import hashlib
 import time
 from pathlib import Path
 
@@ -22,13 +24,19 @@ RECORDED = (
     "which of these places they read next",
     "which files changed between their calls, by path",
 )
+OVER_HTTP = (
+    "the same of what is asked over `codenib serve` without a tenant: calls of one client are a session"
+)
 MAX_BYTES = 32 * 1024 * 1024
 MAX_DAYS = 180
 LEAST_BYTES = 256 * 1024
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """What was said about one repository, when (seconds since 1970), and the bounds of its journal."""
+    """What was said about one repository, when (seconds since 1970), and the bounds of its journal.
+
+    `over_http`: calls to `codenib serve` too. `tenant`: only those of this tenant's tokens.
+    """
 
     repository: str
     on: bool
@@ -36,16 +44,18 @@ class Consent(msgspec.Struct, frozen=True):
     recorded: tuple[str, ...] = RECORDED
     max_bytes: int = MAX_BYTES
     max_days: int = MAX_DAYS
+    over_http: bool = False
+    tenant: str = ""
 
 
-def consent_file(repository: Repository) -> Path:
-    """Where the consent of a repository is; all its worktrees share it."""
-    return home_file("journal") / f"{repository.key}.json"
+def consent_file(repository: Repository, tenant: str = "") -> Path:
+    """Where the consent of a repository, or of a tenant for it, is; all its worktrees share it."""
+    return home_file("journal") / f"{_name(repository, tenant)}.json"
 
 
-def journal_file(repository: Repository) -> Path:
-    """Where the entries of a repository are."""
-    return home_file("journal") / f"{repository.key}.sqlite"
+def journal_file(repository: Repository, tenant: str = "") -> Path:
+    """Where the entries of a repository are; those of a tenant lie in a file of their own."""
+    return home_file("journal") / f"{_name(repository, tenant)}.sqlite"
 
 
 def consent_files() -> list[Path]:
@@ -64,27 +74,55 @@ def read_consent(file: Path) -> Consent | None:
 
 
 def give_consent(
-    path: str | Path, *, max_bytes: int = MAX_BYTES, max_days: int = MAX_DAYS, now: float | None = None
+    path: str | Path,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_days: int = MAX_DAYS,
+    over_http: bool = False,
+    tenant: str = "",
+    now: float | None = None,
 ) -> Consent:
-    """Record from now on what agents ask of the repository at `path`."""
+    """Record from now on what agents ask of the repository at `path`, or what those of a tenant ask."""
     if max_bytes < LEAST_BYTES or max_days < 1:
         raise InputError(
             f"a journal has at least {LEAST_BYTES // 1024} KiB and a day", hint="codenib journal on"
         )
     repository = locate(Path(path))
-    consent = Consent(str(repository.root), True, _moment(now), max_bytes=max_bytes, max_days=max_days)
-    _write(consent_file(repository), consent)
+    recorded: tuple[str, ...] = RECORDED
+    if tenant:
+        first = f"what agents of tenant {tenant} ask over `codenib serve`: tool, arguments, time"
+        recorded = (first, *RECORDED[1:])
+    elif over_http:
+        recorded = (*RECORDED, OVER_HTTP)
+    consent = Consent(
+        str(repository.root),
+        True,
+        _moment(now),
+        recorded=recorded,
+        max_bytes=max_bytes,
+        max_days=max_days,
+        over_http=bool(over_http or tenant),
+        tenant=tenant,
+    )
+    _write(consent_file(repository, tenant), consent)
     return consent
 
 
-def withdraw_consent(path: str | Path, *, now: float | None = None) -> Consent:
+def withdraw_consent(path: str | Path, *, tenant: str = "", now: float | None = None) -> Consent:
     """Record nothing more of it; what is recorded stays until it is forgotten."""
     repository = locate(Path(path))
-    file = consent_file(repository)
-    given = read_consent(file) or Consent(str(repository.root), False, _moment(now))
+    file = consent_file(repository, tenant)
+    given = read_consent(file) or Consent(str(repository.root), False, _moment(now), tenant=tenant)
     consent = msgspec.structs.replace(given, on=False, at=_moment(now))
     _write(file, consent)
     return consent
+
+
+def _name(repository: Repository, tenant: str) -> str:
+    """A tenant's name may be anything, so that its files have a digest of it."""
+    return (
+        f"{repository.key}-{hashlib.sha256(tenant.encode()).hexdigest()[:16]}" if tenant else repository.key
+    )
 
 
 def _moment(now: float | None) -> float:

@@ -1,4 +1,4 @@
-"""Calls of one MCP session in, entries of the repository's journal out, never in the way of a call.
+"""Calls of MCP sessions in, entries of the repository's journal out, never in the way of a call.
 
 A call puts a few values into a queue; a thread makes entries of them, compares snapshots and writes. Nothing
 that goes wrong there reaches an answer: a journal that cannot be written loses entries, which are counted.
@@ -42,19 +42,39 @@ _CLOSE_S = 5.0
 _LATER_S = 0.1
 
 
-class SessionRecorder:
-    """Records the calls of one client. Whether it may is looked up at each call, which takes one `stat`."""
+def new_session() -> str:
+    """A name for the calls that belong together."""
+    return f"{int(time.time()):x}-{secrets.token_hex(3)}"
 
-    def __init__(self, path: str | Path) -> None:
-        self._repository = locate(Path(path))
-        self._file = consent_file(self._repository)
+
+class SessionRecorder:
+    """Records the calls of one client, or over HTTP of all clients of one tenant.
+
+    Whether it may is looked up at each call, which takes one `stat`.
+    """
+
+    def __init__(
+        self, repository: str | Path | Repository, *, over_http: bool = False, tenant: str = ""
+    ) -> None:
+        self._repository = repository if isinstance(repository, Repository) else locate(Path(repository))
+        self._over_http = over_http
+        self._tenant = tenant
+        self._file = consent_file(self._repository, tenant)
         self._state: tuple[int, int] | None = None
         self._consent: Consent | None = None
-        self.session = f"{int(time.time()):x}-{secrets.token_hex(3)}"
+        self.session = new_session()
         self.lost = 0
         self._queue: queue.Queue[_Noted | None] = queue.Queue(_WAITING)
         self._writer: threading.Thread | None = None
         self._closing = threading.Event()
+
+    @property
+    def _may_record(self) -> Consent | None:
+        """The consent that covers these calls; None where there is none."""
+        given = self.consent
+        if given is None or not given.on or given.tenant != self._tenant:
+            return None
+        return given if given.over_http or not self._over_http else None
 
     @property
     def consent(self) -> Consent | None:
@@ -74,20 +94,29 @@ class SessionRecorder:
         return self._consent
 
     def note(
-        self, tool: str, arguments: Mapping[str, Any], facts: Mapping[str, Any], given: int, failed: bool
+        self,
+        tool: str,
+        arguments: Mapping[str, Any],
+        facts: Mapping[str, Any],
+        given: int,
+        failed: bool,
+        *,
+        session: str = "",
     ) -> None:
         """Record a call, if that was allowed: its arguments, its reply's facts, how many of the items it had.
 
-        Takes microseconds and raises nothing.
+        Takes microseconds and raises nothing. `session` is one's own where there are several.
         """
-        consent = self.consent
-        if consent is None or not consent.on:
+        if self._may_record is None:
             return
         if self._writer is None:
             self._writer = threading.Thread(target=self._write_all, name="journal", daemon=True)
             self._writer.start()
         try:
-            self._queue.put_nowait(_Noted(time.time(), tool, arguments, facts, given=given, failed=failed))
+            noted = _Noted(
+                time.time(), session or self.session, tool, arguments, facts, given=given, failed=failed
+            )
+            self._queue.put_nowait(noted)
         except queue.Full:
             self.lost += 1
 
@@ -126,11 +155,13 @@ class SessionRecorder:
             _log.warning("the journal could not be written: %s", error)
 
     def _write(self, batch: Sequence[_Noted]) -> None:
-        consent = self.consent
-        if consent is None or not consent.on:
+        consent = self._may_record
+        if consent is None:
             return
         with JournalStore(
-            journal_file(self._repository), max_bytes=consent.max_bytes, max_days=consent.max_days
+            journal_file(self._repository, self._tenant),
+            max_bytes=consent.max_bytes,
+            max_days=consent.max_days,
         ) as store:
             if not batch:
                 record_edits_since(self._repository, store)
@@ -141,7 +172,7 @@ class SessionRecorder:
         entries: list[JournalEntry] = []
         stored = Store(self._repository.key)
         for noted in batch:
-            call = noted.entry(self.session, self._repository.worktree_key)
+            call = noted.entry(self._repository.worktree_key)
             if call.snapshot and last is not None and last.snapshot != call.snapshot:
                 files = published_files(stored, call.snapshot)
                 if files is not None:
@@ -167,20 +198,21 @@ class _Noted(msgspec.Struct, frozen=True):
     """A call as the server knows it; nothing of it is changed later."""
 
     at: float
+    session: str
     tool: str
     arguments: Mapping[str, Any]
     facts: Mapping[str, Any]
     given: int
     failed: bool
 
-    def entry(self, session: str, worktree: str) -> CallEntry:
+    def entry(self, worktree: str) -> CallEntry:
         facts = msgspec.to_builtins(self.facts)
         snapshot = facts.get("snapshot") or {}
         items = [each for each in facts.get("items", ())[: self.given] if isinstance(each, dict)]
         places = [_place(item) for item in items if item.get("path") and not is_secret(item["path"])]
         return CallEntry(
             self.at,
-            session,
+            self.session,
             worktree,
             tool=self.tool,
             arguments={name: _bounded(value) for name, value in self.arguments.items() if value is not None},

@@ -35,24 +35,25 @@ class JournalState:
     damaged: bool = False
 
 
-def journal_state(path: str | Path) -> JournalState:
-    """What is recorded of the repository at `path`."""
+def journal_state(path: str | Path, *, tenant: str = "") -> JournalState:
+    """What is recorded of the repository at `path`, or of a tenant's calls for it."""
     repository = locate(Path(path))
-    return _state(str(repository.root), read_consent(consent_file(repository)), journal_file(repository))
+    consent = read_consent(consent_file(repository, tenant))
+    return _state(str(repository.root), consent, journal_file(repository, tenant))
 
 
 def journal_entries(
-    path: str | Path, *, since: float | None = None, until: float | None = None
+    path: str | Path, *, since: float | None = None, until: float | None = None, tenant: str = ""
 ) -> list[JournalEntry]:
-    """The entries of a repository, oldest first.
+    """The entries of a repository, or of a tenant for it, oldest first.
 
     Where recording is on, the files that changed since the last call are looked up first.
     """
     repository = locate(Path(path))
-    file = journal_file(repository)
+    file = journal_file(repository, tenant)
     if not file.exists():
         return []
-    consent = read_consent(consent_file(repository))
+    consent = read_consent(consent_file(repository, tenant))
     with JournalStore(file) as store:
         if consent is not None and consent.on:
             with suppress(CodenibError):  # what is recorded is there all the same
@@ -60,14 +61,16 @@ def journal_entries(
         return store.entries(since=since, until=until)
 
 
-def forget_entries(path: str | Path, *, since: float | None = None, until: float | None = None) -> int:
+def forget_entries(
+    path: str | Path, *, since: float | None = None, until: float | None = None, tenant: str = ""
+) -> int:
     """Remove entries of a repository for good; how many. A journal that is off and empty leaves no file."""
     repository = locate(Path(path))
-    return _forget(consent_file(repository), journal_file(repository), since, until)
+    return _forget(consent_file(repository, tenant), journal_file(repository, tenant), since, until)
 
 
 def forget_everything(*, since: float | None = None, until: float | None = None) -> int:
-    """The same for every repository of this home, also those whose folders are gone."""
+    """The same for every repository and tenant of this home, also of folders that are gone."""
     files = consent_files()
     return sum(_forget(file, file.with_suffix(".sqlite"), since, until) for file in files)
 

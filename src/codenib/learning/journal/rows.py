@@ -61,13 +61,16 @@ def journal_rows(
     since: float | None = None,
     until: float | None = None,
     uncorrected: bool = False,
+    tenant: str = "",
 ) -> JournalRows:
-    """The rows of a repository's journal, oldest first.
+    """The rows of a repository's journal, or of a tenant's, oldest first.
 
     With too few data the result is empty and says what is missing; with `uncorrected` each use then weighs 1,
     and the rows favour what was ranked high.
     """
-    outcomes = answer_outcomes(journal_entries(repository, since=since, until=until))
+    outcomes = answer_outcomes(journal_entries(repository, since=since, until=until, tenant=tenant))
+    if not outcomes:
+        return JournalRows((), None, "it has no answered question; `codenib journal on` records them")
     return rows_of_outcomes(outcomes, uncorrected=uncorrected)
 
 
@@ -92,10 +95,19 @@ def exposures(outcomes: Sequence[AnswerOutcome]) -> Iterator[Exposure]:
     """
     for outcome in outcomes:
         call, used = outcome.call, outcome.used_ranks
-        question = " ".join(sorted(set(call.query.lower().split())))
+        question = question_key(call.query)
         for rank, place in enumerate(call.places, 1):
             name = place.symbol or f"{place.line}-{place.end_line}"
             yield Exposure("\0".join((call.tool, question, place.path, name)), rank, rank in used)
+
+
+def question_key(query: str) -> str:
+    """The words of a question, so that one that is asked again in another order is the same.
+
+    >>> question_key("the Cart of the shop")
+    'cart of shop the'
+    """
+    return " ".join(sorted(set(query.lower().split())))
 
 
 def _row(outcome: AnswerOutcome, examination: Examination | None) -> tuple[JournalRow, int]:

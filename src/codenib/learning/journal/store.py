@@ -16,7 +16,7 @@ from typing import Self
 
 import msgspec
 
-from codenib.core.text.masking import mask_secrets
+from codenib.core.text.masking import mask_recorded, mask_texts
 from codenib.learning.journal.consent import MAX_BYTES, MAX_DAYS
 from codenib.learning.journal.entries import CallEntry, EditEntry, JournalEntry
 from codenib.runtime.providers.keys import hide
@@ -121,7 +121,8 @@ class JournalStore:
 
 def masked(entry: JournalEntry) -> str:
     """The entry as JSON, without secrets of known formats and without keys of providers."""
-    return hide(mask_secrets(msgspec.json.encode(entry).decode()))
+    clean = mask_texts(msgspec.to_builtins(entry), lambda text: hide(mask_recorded(text)))
+    return msgspec.json.encode(clean).decode()
 
 
 def _between(since: float | None, until: float | None) -> tuple[str, tuple[float, ...]]:

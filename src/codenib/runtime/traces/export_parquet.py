@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get
 import msgspec
 
 from codenib.core.errors import InputError, extra_hint
+from codenib.runtime.traces.export_rows import ChatMessage
 
 if TYPE_CHECKING:
     import pyarrow
@@ -18,10 +20,13 @@ if TYPE_CHECKING:
 def check_parquet() -> None:
     """Raise when Parquet cannot be written here."""
     try:
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as error:
+        import pyarrow.parquet
+
+        pyarrow.json_()
+    except (ImportError, AttributeError) as error:
         raise InputError(
-            "Parquet needs pyarrow", hint=f"{extra_hint('parquet')}, or --no-parquet for JSON Lines alone"
+            "Parquet needs pyarrow 19 or newer",
+            hint=f"{extra_hint('parquet')}, or --no-parquet for JSON Lines alone",
         ) from error
 
 
@@ -30,9 +35,25 @@ def write_parquet(file: Path, rows: Sequence[msgspec.Struct], kind: type[msgspec
     import pyarrow as pa
     from pyarrow import parquet
 
-    columns = [msgspec.to_builtins(row) for row in rows]
-    table = pa.Table.from_pylist(columns, schema=pa.schema(_fields(kind)))
-    parquet.write_table(table, file)
+    names = [field.encode_name for field in msgspec.structs.fields(kind)]
+    hints = [get_type_hints(kind)[field.name] for field in msgspec.structs.fields(kind)]
+    columns = [
+        _chats([getattr(row, name) for row in rows])
+        if hint == tuple[ChatMessage, ...]
+        else pa.array([msgspec.to_builtins(getattr(row, name)) for row in rows], _arrow(hint))
+        for name, hint in zip(names, hints, strict=True)
+    ]
+    parquet.write_table(pa.table(columns, names=names), file)
+
+
+def _chats(chats: Sequence[Sequence[ChatMessage]]) -> pyarrow.Array:
+    """A column of chats: lists of messages as JSON, which loaders give as objects with the keys they have."""
+    import pyarrow as pa
+
+    offsets = [0, *accumulate(map(len, chats))]
+    texts = [msgspec.json.encode(message).decode() for chat in chats for message in chat]
+    messages = pa.ExtensionArray.from_storage(pa.json_(), pa.array(texts, pa.string()))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), messages)
 
 
 def _fields(kind: type[msgspec.Struct]) -> list[pyarrow.Field]:

@@ -1,7 +1,8 @@
 """The rows of training data, as values: chat messages, preference pairs and decisions; and their JSON schema.
 
-Both files of a split, JSON Lines and Parquet, have exactly these columns. Texts whose keys differ from row to
-row (the tools' schemas) are JSON in a string, which trainers decode: a column has one type.
+Both files of a split, JSON Lines and Parquet, have exactly these columns. Messages are JSON values in Parquet
+too (Arrow's type for JSON): as columns, a message would have each key that another one has, as null, and chat
+templates take a null `tool_calls` for calls. The tools' schemas are JSON in a string, which trainers decode.
 """
 
 from __future__ import annotations
@@ -16,10 +17,13 @@ Form = Literal["messages", "pairs", "decisions"]
 
 
 class ChatFunction(msgspec.Struct, frozen=True):
-    """A function as a model called it; `arguments` are a JSON object in a string, as endpoints have it."""
+    """A function as a model called it; `arguments` are an object, as chat templates take them.
+
+    Endpoints have them in a string, which half of the templates that trainers bring refuse or quote again.
+    """
 
     name: str
-    arguments: str
+    arguments: dict[str, Any]
 
 
 class ChatCall(msgspec.Struct, frozen=True):

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from codenib.core.text.masking import mask_secrets
+from codenib.core.text.masking import mask_recorded, mask_texts
 from codenib.runtime.context.messages import Message
 from codenib.runtime.providers.keys import hide
 from codenib.runtime.providers.openai import to_openai, tool_to_openai
@@ -54,6 +54,8 @@ class ExportRun:
         """Messages as trainers take them."""
         given = messages if self.source else [without_source(each, self.issue) for each in messages]
         rows = [{**row, "content": row["content"] or ""} for row in to_openai(given)]
+        for call in (call for row in rows for call in row.get("tool_calls", ())):
+            call["function"]["arguments"] = msgspec.json.decode(call["function"]["arguments"])
         return msgspec.convert(rows, tuple[ChatMessage, ...])
 
 
@@ -66,9 +68,9 @@ def masked_events(events: Sequence[Event]) -> tuple[tuple[Event, ...], bool]:
     """The events without secrets of known formats and keys of providers, and whether there were any."""
     clean = []
     for event in events:
-        written = msgspec.json.encode(event).decode()
-        masked = hide(mask_secrets(written))
-        clean.append(event if masked == written else msgspec.json.decode(masked, type=Event))
+        written = msgspec.to_builtins(event)
+        masked = mask_texts(written, lambda text: hide(mask_recorded(text)))
+        clean.append(event if masked == written else msgspec.convert(masked, Event))
     return tuple(clean), any(new is not old for new, old in zip(clean, events, strict=True))
 
 

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import msgspec
 
 from codenib.core.errors import CodenibError, InputError, StateError
-from codenib.core.text.masking import mask_secrets
+from codenib.core.text.masking import mask_recorded
 from codenib.core.views import ViewKind
 from codenib.runtime.context.messages import Message, ToolCall, well_formed
 from codenib.runtime.providers.keys import hide
@@ -111,7 +111,7 @@ def _tool(
 
 
 def _clean(text: str) -> str:
-    return hide(mask_secrets(text))
+    return hide(mask_recorded(text))
 
 
 def _difference(before: str, now: str) -> str:

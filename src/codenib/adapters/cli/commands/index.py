@@ -192,9 +192,10 @@ def _learned(summary: LearnedSummary) -> str:
         return f"learned  failed {summary.error}; codenib learn"
     used = "used" if summary.applies else "unused"
     gains = f"files {100 * summary.file_gain:+.1f}, functions {100 * summary.unit_gain:+.1f} points"
-    size = human_size(summary.size_bytes)
+    asked = f" and {summary.questions} questions" if summary.questions else ""
     return (
-        f"learned  {used:<6} at {summary.commit[:10]} from {summary.rows} fixes; {gains} on its test; {size}"
+        f"learned  {used:<6} at {summary.commit[:10]} from {summary.rows} fixes{asked}; {gains} on its test; "
+        f"{human_size(summary.size_bytes)}"
     )
 
 

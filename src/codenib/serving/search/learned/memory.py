@@ -1,6 +1,6 @@
 """A repository's past fixes in, what they say of files and functions for one question out.
 
-A fix is a commit with its message, the files and the functions that it changed. Two signals, each between 0
+A fix is a commit with its message, the files and the functions that it changed. Signals are between 0
 and 1: how alike the most similar fix is that changed a candidate, and how well the words of all messages that
 changed it match. How often and how lately it was changed is left out: on issues it gained nothing, and cost
 much once the memory was some months old.
@@ -9,7 +9,7 @@ much once the memory was some months old.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,16 +17,23 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
+from codenib.planner.signals import read_signals
 from codenib.views.lexical.query import query_terms
 
 Array = NDArray[Any]
-COLUMNS = ("similar", "words")
+#: For the whole question, and for its title alone, which is worded more like a message; `votes` of the most
+#: similar fixes, a fix of many places giving each of them less.
+COLUMNS = ("similar", "words", "title", "title_words", "votes")
 _K1, _B = 1.2, 0.3  # the lexical view's own
+_VOTERS, _VOTE_POWER = 30, 3
 _DOCUMENT_B = 0.6  # all messages of a file differ in length much more than single ones
 
 
 class Fix(msgspec.Struct, frozen=True, array_like=True):
-    """A past fix as it is stored; `symbols` are pairs of path and qualified name."""
+    """A past fix as it is stored; `symbols` are pairs of path and qualified name.
+
+    Without a commit it is a question of the journal, with the places that were used after it.
+    """
 
     commit: str
     committed: int
@@ -36,12 +43,21 @@ class Fix(msgspec.Struct, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True, slots=True)
-class QuerySimilarity:
-    """One question against every fix: similarities relative to the best, and what its words are worth."""
+class TextSimilarity:
+    """One text against every fix: similarities relative to the best, its known words and their worth."""
 
     relative: Array
     terms: Array
     worth: Array
+
+
+@dataclass(frozen=True, slots=True)
+class QuerySimilarity:
+    """One question against every fix: similarities relative to the best, and what its words are worth."""
+
+    whole: TextSimilarity
+    title: TextSimilarity
+    votes: Array
     visible: NDArray[np.bool_]
 
 
@@ -64,17 +80,32 @@ class FixMemory:
         self._first = np.searchsorted(flat[order], np.arange(len(numbers) + 1))
         self._by_path = _places((path, row) for row, fix in enumerate(fixes) for path in fix.paths)
         self._by_symbol = _places((name, row) for row, fix in enumerate(fixes) for name in fix.symbols)
+        self._paths_of = np.array([max(len(fix.paths), 1) for fix in fixes], np.float64)
+        self._symbols_of = np.array([max(len(fix.symbols), 1) for fix in fixes], np.float64)
         lengths = [self._length[rows].sum() for rows in self._by_path.values()]
         self._document = float(np.mean(lengths)) if lengths else 1.0
 
     def compare(self, query: str, older_than: int = -1) -> QuerySimilarity:
         """Compare a question with the fixes behind row `older_than`."""
         visible = np.arange(len(self.fixes)) > older_than
+        whole = self._compare(query, visible)
+        title = read_signals(query).title
+        votes = np.zeros(len(self.fixes))
+        voters = np.argsort(-whole.relative, kind="stable")[:_VOTERS]
+        votes[voters] = whole.relative[voters] ** _VOTE_POWER
+        return QuerySimilarity(
+            whole=whole,
+            title=self._compare(title, visible) if title and title != query else whole,
+            votes=votes,
+            visible=visible,
+        )
+
+    def _compare(self, text: str, visible: NDArray[np.bool_]) -> TextSimilarity:
         count = int(visible.sum())
         mean = float(self._length[visible].mean()) if count else 1.0
         norm = 1 - _B + _B * self._length / max(mean, 1.0)
         scores, terms, worth = np.zeros(len(self.fixes)), [], []
-        for term in query_terms(query):
+        for term in query_terms(text):
             number = self._numbers.get(term.text)
             if number is None:
                 continue
@@ -86,42 +117,56 @@ class FixMemory:
             terms.append(number)
             worth.append(term.weight * idf)
         best = float(scores.max()) if len(scores) else 0.0
-        return QuerySimilarity(
+        return TextSimilarity(
             relative=scores / best if best > 0 else scores,
             terms=np.array(terms, np.int64),
             worth=np.array(worth),
-            visible=visible,
         )
 
     def of_paths(self, asked: QuerySimilarity, paths: Sequence[str]) -> Array:
         """A row of `COLUMNS` for each path."""
-        return self._signals(asked, [self._by_path.get(path) for path in paths])
+        return self._signals(asked, [self._by_path.get(path) for path in paths], self._paths_of)
 
     def of_symbols(self, asked: QuerySimilarity, names: Sequence[tuple[str, str]]) -> Array:
         """A row of `COLUMNS` for each path and qualified name."""
-        return self._signals(asked, [self._by_symbol.get(name) for name in names])
+        return self._signals(asked, [self._by_symbol.get(name) for name in names], self._symbols_of)
 
-    def _signals(self, asked: QuerySimilarity, places: Sequence[Array | None]) -> Array:
+    def _signals(self, asked: QuerySimilarity, places: Sequence[Array | None], sizes: Array) -> Array:
         out = np.zeros((len(places), len(COLUMNS)))
-        slots = np.full(len(self._numbers) + 1, -1)
-        slots[asked.terms] = np.arange(len(asked.terms))
+        votes = asked.votes / np.sqrt(sizes)
+        whole, title = self._words(asked.whole), self._words(asked.title)
         for row, place in enumerate(places):
             rows = None if place is None else place[asked.visible[place]]
             if rows is None or not len(rows):
                 continue
-            counts = np.zeros(len(asked.terms))
+            out[row] = (
+                asked.whole.relative[rows].max(),
+                whole(rows),
+                asked.title.relative[rows].max(),
+                title(rows),
+                votes[rows].sum(),
+            )
+        for column in ("words", "title_words", "votes"):
+            values = out[:, COLUMNS.index(column)]
+            best = float(values.max()) if len(values) else 0.0
+            if best > 0:
+                values /= best
+        return out
+
+    def _words(self, text: TextSimilarity) -> Callable[[Array], float]:
+        """How well the words of a text match all messages of some fixes, taken together."""
+        slots = np.full(len(self._numbers) + 1, -1)
+        slots[text.terms] = np.arange(len(text.terms))
+
+        def score(rows: Array) -> float:
+            counts = np.zeros(len(text.terms))
             found = slots[np.concatenate([self._terms[each] for each in rows.tolist()])]
             np.add.at(counts, found[found >= 0], 1.0)
             share = self._length[rows].sum() / self._document
             tf = counts / (1 - _DOCUMENT_B + _DOCUMENT_B * share)
-            out[row] = (
-                asked.relative[rows].max(),
-                (asked.worth * tf * (_K1 + 1) / (tf + _K1)).sum(),
-            )
-        best = float(out[:, 1].max()) if len(out) else 0.0
-        if best > 0:
-            out[:, 1] /= best
-        return out
+            return float((text.worth * tf * (_K1 + 1) / (tf + _K1)).sum())
+
+        return score
 
 
 def _places(pairs: Any) -> Mapping[Hashable, Array]:

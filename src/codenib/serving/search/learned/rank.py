@@ -13,6 +13,8 @@ from codenib.serving.search.learned.model import shipped
 if TYPE_CHECKING:
     from codenib.serving.search.learned.repository import RepositoryOrder
 
+_FIRST = 10  # results that people look at, and that recall is measured on
+
 
 @dataclass(frozen=True, slots=True)
 class LearnedOrder:
@@ -29,12 +31,13 @@ def rank_learned(features: Features, learnt: RepositoryOrder | None = None) -> L
     files = features.files()
     file_scores = shipped("files", FILE_COLUMNS).scores(files.rows)
     view = features.scores.view
-    if learnt is not None:
-        asked = learnt.compare(features.scores.text)
-        file_scores += learnt.file_bonus(asked, [view.paths[number] for number in files.numbers.tolist()])
     units = features.units(file_scores)
     unit_scores = shipped("units", UNIT_COLUMNS).scores(units.rows)
-    if learnt is not None:
+    if learnt is not None and unsureness(unit_scores) >= learnt.unsure:
+        asked = learnt.compare(features.scores.text)
+        file_scores += learnt.file_bonus(asked, [view.paths[number] for number in files.numbers.tolist()])
+        units = features.units(file_scores)
+        unit_scores = shipped("units", UNIT_COLUMNS).scores(units.rows)
         unit_scores += learnt.unit_bonus(asked, unit_keys(features))
     by_file = np.argsort(-file_scores, kind="stable")
     by_unit = np.argsort(-unit_scores, kind="stable")
@@ -44,6 +47,18 @@ def rank_learned(features: Features, learnt: RepositoryOrder | None = None) -> L
         units=units.numbers[by_unit],
         unit_scores=unit_scores[by_unit],
     )
+
+
+def unsureness(scores: Array) -> float:
+    """How much of the probability that a model gives its candidates lies behind the first ten.
+
+    >>> unsureness(np.zeros(40)), unsureness(np.zeros(5))
+    (0.75, 0.0)
+    """
+    if len(scores) <= _FIRST:
+        return 0.0
+    powers = np.exp(scores - scores.max())
+    return float(np.sort(powers)[:-_FIRST].sum() / powers.sum())
 
 
 def unit_keys(features: Features) -> list[tuple[str, str]]:

@@ -30,7 +30,8 @@ Array = NDArray[Any]
 class LearnedFile(msgspec.Struct, frozen=True):
     """What the file holds. `profile` is all that decides it besides the commits, `card` what was measured.
 
-    `files` and `units` are the weights of the signals, by their names in `memory.COLUMNS`.
+    `files` and `units` are the weights of the signals, by their names in `memory.COLUMNS`. They count for
+    questions of which the shipped order is as unsure as `unsure`, from 0, all of them, to 1.
     """
 
     format: int
@@ -40,6 +41,7 @@ class LearnedFile(msgspec.Struct, frozen=True):
     files: dict[str, float]
     units: dict[str, float]
     fixes: tuple[Fix, ...]
+    unsure: float = 0.0
 
 
 class _Header(msgspec.Struct, frozen=True):
@@ -51,6 +53,7 @@ class RepositoryOrder:
 
     def __init__(self, file: LearnedFile) -> None:
         self.commit = file.commit
+        self.unsure = file.unsure
         self.memory = FixMemory(file.fixes)
         self._files = weights_of(file.files)
         self._units = weights_of(file.units)
@@ -132,6 +135,7 @@ def learned_summaries(
             size_bytes=size,
             commit=file.commit,
             rows=file.card["rows"],
+            questions=file.card.get("questions", 0),
             file_gain=file.card["gains"]["files"],
             unit_gain=file.card["gains"]["functions"],
             applies=path == used,

@@ -58,6 +58,10 @@ class _Moment(click.ParamType[float]):
 _since = click.option("--since", type=_Moment(), help="From this time on: 2026-01-31, or 7d for days ago.")
 _until = click.option("--before", "until", type=_Moment(), help="Before this time.")
 
+_tenant = click.option(
+    "--tenant", default="", metavar="NAME", help="The journal of this tenant of `codenib serve` instead."
+)
+
 
 @click.group()
 def journal() -> None:
@@ -71,42 +75,49 @@ def journal() -> None:
 @click.option(
     "--days", default=MAX_DAYS, show_default=True, type=click.IntRange(1), help="The age of its entries."
 )
+@click.option("--http", "over_http", is_flag=True, help="Also what is asked over `codenib serve`.")
+@_tenant
 @as_json
 @click.pass_obj
-def on(repository: str, max_mb: int, days: int, json_output: bool) -> None:
+def on(repository: str, max_mb: int, days: int, over_http: bool, tenant: str, json_output: bool) -> None:
     """Record from now on; older entries are dropped past the bounds.
 
-    Nothing of it leaves this machine unless you export it. Secrets of known formats are masked.
+    Nothing of it leaves this machine unless you export it. Secrets of known formats are masked. What
+    tokens of a tenant ask is recorded only with --tenant, in a journal of its own.
     """
     started = time.perf_counter()
-    give_consent(repository, max_bytes=max_mb * _MEGA, max_days=days)
-    _print_state(repository, started, json_output)
+    give_consent(repository, max_bytes=max_mb * _MEGA, max_days=days, over_http=over_http, tenant=tenant)
+    _print_state(repository, tenant, started, json_output)
 
 
 @journal.command()
+@_tenant
 @as_json
 @click.pass_obj
-def off(repository: str, json_output: bool) -> None:
+def off(repository: str, tenant: str, json_output: bool) -> None:
     """Record no more. What is recorded stays; `codenib journal forget` removes it."""
     started = time.perf_counter()
-    withdraw_consent(repository)
-    _print_state(repository, started, json_output)
+    withdraw_consent(repository, tenant=tenant)
+    _print_state(repository, tenant, started, json_output)
 
 
 @journal.command()
 @limit_option(20, "of the latest entries")
 @_since
 @_until
+@_tenant
 @as_json
 @click.pass_obj
-def show(repository: str, k: int, since: float | None, until: float | None, json_output: bool) -> None:
+def show(
+    repository: str, k: int, since: float | None, until: float | None, tenant: str, json_output: bool
+) -> None:
     """Show what is recorded: questions, the places given, which of them were read or edited later."""
     started = time.perf_counter()
-    entries = journal_entries(repository, since=since, until=until)
+    entries = journal_entries(repository, since=since, until=until, tenant=tenant)
     latest = entries[-k:] if k else entries
     first = latest[0].at if latest else 0.0
     outcomes = [each for each in answer_outcomes(entries) if each.call.at >= first]
-    state = journal_state(repository)
+    state = journal_state(repository, tenant=tenant)
     if json_output:
         seconds = time.perf_counter() - started
         print_json(journal_reply(state, latest, outcomes, total=len(entries), seconds=seconds))
@@ -125,6 +136,7 @@ def show(repository: str, k: int, since: float | None, until: float | None, json
 )
 @click.option("--uncorrected", is_flag=True, help="With --rows: also with too few data to correct for rank.")
 @click.option("--out", default="-", help="Where they go, a JSON object a line (default: here).")
+@_tenant
 @as_json
 @click.pass_obj
 def export(
@@ -134,17 +146,18 @@ def export(
     rows: bool,
     uncorrected: bool,
     out: str,
+    tenant: str,
     json_output: bool,
 ) -> None:
     """Write the entries as JSON Lines. This takes them out of the journal's care: look at them first."""
     started = time.perf_counter()
     values: Sequence[object] = ()
     if rows:
-        found = journal_rows(repository, since=since, until=until, uncorrected=uncorrected)
+        found = journal_rows(repository, since=since, until=until, uncorrected=uncorrected, tenant=tenant)
         values = found.rows
         say(describe_rows(found))
     else:
-        values = journal_entries(repository, since=since, until=until)
+        values = journal_entries(repository, since=since, until=until, tenant=tenant)
     with click.open_file(out, "w", encoding="utf-8", atomic=out != "-") as stream:
         for value in values:
             stream.write(msgspec.json.encode(value).decode() + "\n")
@@ -158,19 +171,25 @@ def export(
 @journal.command()
 @_since
 @_until
-@click.option("--all", "everything", is_flag=True, help="Of every repository of this machine.")
+@click.option("--all", "everything", is_flag=True, help="Of every repository and tenant of this machine.")
+@_tenant
 @as_json
 @click.pass_obj
 def forget(
-    repository: str, since: float | None, until: float | None, everything: bool, json_output: bool
+    repository: str,
+    since: float | None,
+    until: float | None,
+    everything: bool,
+    tenant: str,
+    json_output: bool,
 ) -> None:
     """Remove entries for good: all of this repository, or those of a stretch of time."""
     started = time.perf_counter()
-    state = None if everything else journal_state(repository)
+    state = None if everything else journal_state(repository, tenant=tenant)
     removed = (
         forget_everything(since=since, until=until)
         if state is None
-        else forget_entries(repository, since=since, until=until)
+        else forget_entries(repository, since=since, until=until, tenant=tenant)
     )
     where = state.repository if state else None
     if json_output:
@@ -191,8 +210,8 @@ def describe_rows(found: JournalRows) -> str:
     return f"examined, relative to rank 1: {ranks}, from {found.examination.uses} uses{more}"
 
 
-def _print_state(repository: str, started: float, json_output: bool) -> None:
-    state = journal_state(repository)
+def _print_state(repository: str, tenant: str, started: float, json_output: bool) -> None:
+    state = journal_state(repository, tenant=tenant)
     if json_output:
         print_json(journal_switched(state, time.perf_counter() - started))
         return
@@ -209,10 +228,11 @@ def _describe(state: JournalState) -> str:
     damaged = "; its file was damaged, earlier entries are lost" if state.damaged else ""
     if given is None:
         return f"the journal of {state.repository} is off: codenib journal on"
+    whose = f" for tenant {given.tenant}" if given.tenant else ""
     day = f"{utc(int(given.at)):%Y-%m-%d %H:%M} UTC"
     bounds = f"at most {given.max_bytes // _MEGA} MB and {given.max_days} days"
     how = f"on since {day}, {bounds}" if given.on else f"off since {day}"
-    return f"the journal of {state.repository} is {how}: {size}{damaged}"
+    return f"the journal of {state.repository}{whose} is {how}: {size}{damaged}"
 
 
 def _print_entries(entries: Sequence[JournalEntry], outcomes: Sequence[AnswerOutcome]) -> None:

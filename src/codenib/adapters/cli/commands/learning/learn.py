@@ -11,22 +11,26 @@ from codenib.adapters.cli.output import opened, print_json
 from codenib.adapters.envelopes.learning import learn_reply
 from codenib.core.errors import InputError
 from codenib.learning.evaluate import Gain
+from codenib.learning.journal.rows import journal_rows
 from codenib.learning.learn import LearnReport
 from codenib.learning.learn import learn as learn_from_history
 
 
 @click.command()
 @click.option("--dry-run", is_flag=True, help="Measure, and store nothing.")
+@click.option("--journal", is_flag=True, help="Learn from this repository's journal too.")
 @click.option("--forget", is_flag=True, help="Forget all that was learnt of this repository.")
 @shared(at_revision, as_json)
 @click.pass_obj
-def learn(repository: str, dry_run: bool, forget: bool, at: str | None, json_output: bool) -> None:
+def learn(
+    repository: str, dry_run: bool, journal: bool, forget: bool, at: str | None, json_output: bool
+) -> None:
     """Learn from this repository's own fixes how to order answers to issues.
 
     What is learnt is tried on the latest fixes, which it did not see, and used only if it is better there.
     Nothing leaves this machine.
     """
-    if forget and (dry_run or at):
+    if forget and (dry_run or at or journal):
         raise InputError("--forget goes alone", hint="codenib learn --forget")
     with opened(repository, quiet=json_output) as (workspace, progress):
         if forget:
@@ -34,7 +38,8 @@ def learn(repository: str, dry_run: bool, forget: bool, at: str | None, json_out
             gone = workspace.maintenance.forget_learned()
             report = _forgotten(gone, time.perf_counter() - started)
         else:
-            gone, report = 0, learn_from_history(workspace, at=at, dry_run=dry_run)
+            rows = journal_rows(repository) if journal else None
+            gone, report = 0, learn_from_history(workspace, at=at, dry_run=dry_run, journal=rows)
         progress.close()
     if json_output:
         print_json(learn_reply(report, gone))
@@ -53,6 +58,10 @@ def _forgotten(gone: int, seconds: float) -> LearnReport:
 def _print(report: LearnReport) -> None:
     if report.commit:
         click.echo(f"{report.fixes:,} commits that changed source, up to {report.commit[:10]}")
+    if report.questions:
+        click.echo(f"{report.questions:,} questions of the journal, {report.question_rows} to learn from")
+    if report.journal:
+        click.echo(f"journal: {report.journal}")
     if report.components:
         files, functions = report.shipped
         click.echo(
