@@ -1,11 +1,14 @@
 """CPU time of compiling many repositories on Ray against compiling each alone: clones in, a table out.
 
-    python benchmarks/fleet_compile.py FOLDER_OF_CLONES --count 100 --work /tmp/fleet
+    python benchmarks/fleet_compile.py single FOLDER_OF_CLONES --count 100 --work /tmp/fleet
+    python benchmarks/fleet_compile.py ray FOLDER_OF_CLONES --work /tmp/fleet --store s3://fleet/x
+    python benchmarks/fleet_compile.py again FOLDER_OF_CLONES --work /tmp/fleet --store s3://fleet/x
 
-Single runs are `codenib index` with a home each. On Ray, the processes that work (`ray::…`) and those that
+Each part may be repeated until all is measured: it goes on where `--minutes` ended it. Single runs are
+`codenib index` with a home each. On Ray, the processes that work (`ray::…`) and those that
 they started are counted with the driver; Ray's own daemons are named apart. All are read from /proc, so this
-runs on Linux. Then: the same command without changes, and with one changed file in one repository, against
-the same change alone.
+runs on Linux. `again`: the same command without changes, and with one changed file in one repository, against
+the same change alone. With `--store` what is compiled is published there as well, which single runs do not.
 """
 
 from __future__ import annotations
@@ -23,6 +26,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -33,53 +37,91 @@ CODENIB = [sys.executable, "-m", "codenib"]
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("what", choices=("single", "ray", "again", "report"))
     parser.add_argument("clones", type=Path)
-    parser.add_argument("--count", type=int, default=100)
-    parser.add_argument("--most-bytes", type=int, default=8_000_000, help="of a repository's files")
+    parser.add_argument("--count", type=int, default=100, help="of the smallest repositories")
     parser.add_argument("--work", type=Path, required=True)
-    parser.add_argument("--on", default="", help="a cluster that runs; else one is started")
+    parser.add_argument("--store", default="", help="publish there too: s3://…")
+    parser.add_argument("--minutes", type=float, default=8.0, help="begin nothing more after that")
     chosen = parser.parse_args()
     chosen.work.mkdir(parents=True, exist_ok=True)
-    sizes = sorted((_size(place), place) for place in chosen.clones.glob("*/repo"))
-    fitting = [(size, place) for size, place in sizes if 0 < size <= chosen.most_bytes][-chosen.count :]
-    places = [place for _, place in fitting]
-    print(f"{len(places)} repositories, {sum(size for size, _ in fitting) / 1e6:.1f} MB", flush=True)
-    changed = _writable_clone(places[len(places) // 2], chosen.work / "changed.git")
-    places[len(places) // 2] = changed
-    report: dict[str, Any] = {"repositories": len(places), "views": VIEWS}
-    report["single"] = _single(places, chosen.work)
-    print(json.dumps({"single_cpu_s": round(sum(report["single"].values()), 1)}), flush=True)
-    report |= _fleet(places, changed, chosen.work)
-    (chosen.work / "report.json").write_text(json.dumps(report, indent=1))
-    single = sum(report["single"].values())
-    ray = report["ray"]
-    print(f"single runs: {single:.1f} s of CPU")
-    print(f"on Ray: {ray['cpu_s']:.1f} s of CPU, {ray['cpu_s'] / single:.3f} times; {ray['seconds']:.0f} s")
-    print("Ray's daemons apart:", ", ".join(f"{k} {v:.1f} s" for k, v in ray["daemons"].items()))
-    print("second run:", report["second"], "one changed file:", report["changed"])
+    measured = Measured(chosen.work / "report.json")
+    places = _chosen(chosen.clones, chosen.count, chosen.work)
+    until = time.monotonic() + 60 * chosen.minutes
+    if chosen.what == "single":
+        _single(places, chosen.work, measured, until)
+    elif chosen.what == "ray":
+        with _cluster(chosen.work) as address:
+            _on_ray(places, chosen, measured, address, until)
+    elif chosen.what == "again":
+        with _cluster(chosen.work) as address:
+            _again(places, chosen, measured, address)
+    _print(measured.report, len(places))
 
 
-def _single(places: list[Path], work: Path) -> dict[str, float]:
-    used = {}
-    for place in places:
+class Measured:
+    """The report of all runs so far, in a file: a measurement is done in parts."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self.report: dict[str, Any] = json.loads(file.read_text()) if file.exists() else {}
+
+    def save(self) -> None:
+        self._file.write_text(json.dumps(self.report, indent=1))
+
+
+def _print(report: dict[str, Any], count: int) -> None:
+    single = report.get("single", {})
+    slices = report.get("slices", [])
+    done = [name for each in slices for name in each["names"]]
+    alone = sum(single.get(name, 0.0) for name in done)
+    workers, driver = sum(each["workers_s"] for each in slices), sum(each["driver_s"] for each in slices)
+    print(f"{count} repositories, {len(single)} single runs: {sum(single.values()):.1f} s of CPU")
+    if alone:
+        sent = sum(each["sent_bytes"] for each in slices) / 1e6
+        print(
+            f"on Ray {len(done)}: workers {workers:.1f} s, driver {driver:.1f} s, "
+            f"{(workers + driver) / alone:.3f} times {alone:.1f} s; {sent:.1f} MB sent"
+        )
+        for kind in sorted({kind for each in slices for kind in each["daemons"]}):
+            print(f"  {kind}: {sum(each['daemons'].get(kind, 0.0) for each in slices):.1f} s")
+    for name in ("second", "changed"):
+        print(name, json.dumps(report.get(name)))
+
+
+def _chosen(clones: Path, count: int, work: Path) -> dict[str, Path]:
+    """The repositories by name; of the one in the middle a clone that can be written to."""
+    listed = work / "places.json"
+    if not listed.exists():
+        sizes = sorted((_size(place), str(place)) for place in clones.glob("*/repo"))
+        smallest = [(size, place) for size, place in sizes if size][:count]
+        print(f"{len(smallest)} repositories, {sum(size for size, _ in smallest) / 1e6:.1f} MB", flush=True)
+        named = {Path(place).parent.name.replace("+", "/"): place for _, place in smallest}
+        middle = list(named)[len(named) // 2]
+        named[middle] = str(_writable_clone(Path(named[middle]), work / "changed.git"))
+        listed.write_text(json.dumps(named))
+    return {name: Path(place) for name, place in json.loads(listed.read_text()).items()}
+
+
+def _single(places: dict[str, Path], work: Path, measured: Measured, until: float) -> None:
+    used = measured.report.setdefault("single", {})
+    for name, place in places.items():
+        if name in used or time.monotonic() > until:
+            continue
         home = work / "single"
         shutil.rmtree(home, ignore_errors=True)
-        used[str(place)] = _cpu([*CODENIB, "-C", str(place), "index", "--views", VIEWS], home)[0]
+        used[name] = _cpu([*CODENIB, "-C", str(place), "index", "--views", VIEWS], home)[0]
         if place.name == "changed.git":
             shutil.copytree(home, work / "alone", dirs_exist_ok=True)
-    return used
+        measured.save()
 
 
-def _fleet(places: list[Path], changed: Path, work: Path) -> dict[str, Any]:
-    home = work / "home"
-    shutil.rmtree(home, ignore_errors=True)
-    listed = work / "fleet.txt"
-    listed.write_text("".join(f"{place} {place.parent.name}/{place.stem}\n" for place in places))
-    _cpu([*CODENIB, "fleet", "add", "--from", str(listed)], home)
-    address = "127.0.0.1:6399"
+@contextlib.contextmanager
+def _cluster(work: Path) -> Iterator[str]:
+    """A cluster of this machine; its address."""
     # A token of this run alone: nobody else on this machine can use the cluster.
     os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
-    environment = {**os.environ, "CODENIB_HOME": str(home), "RAY_USAGE_STATS_ENABLED": "0"}
+    environment = {**os.environ, "CODENIB_HOME": str(work / "home"), "RAY_USAGE_STATS_ENABLED": "0"}
     start = [str(Path(sys.executable).parent / "ray"), "start", "--head", "--port=6399", "--num-cpus=2"]
     quiet = [
         "--include-dashboard=false",
@@ -87,45 +129,72 @@ def _fleet(places: list[Path], changed: Path, work: Path) -> dict[str, Any]:
         "--disable-usage-stats",
         "--block",
     ]
-    log = (work / "ray.log").open("w")
-    cluster = subprocess.Popen([*start, *quiet], env=environment, stdout=log, stderr=log)
-    _wait_for(6399)
-    index = [*CODENIB, "fleet", "index", "--views", VIEWS, "--json"]
-    try:
-        watch = Watch()
-        began = time.perf_counter()
-        driver, out = _cpu([*index, "--on", address], home)
+    with (work / "ray.log").open("w") as log:
+        cluster = subprocess.Popen([*start, *quiet], env=environment, stdout=log, stderr=log)
+        _wait_for(6399)
+        try:
+            yield "127.0.0.1:6399"
+        finally:
+            cluster.terminate()  # with --block its daemons end with it
+            cluster.wait()
+
+
+def _index(chosen: argparse.Namespace, address: str) -> list[str]:
+    store = ["--store", chosen.store] if chosen.store else []
+    return [*CODENIB, "fleet", "index", "--views", VIEWS, "--json", "--on", address, *store]
+
+
+def _on_ray(
+    places: dict[str, Path], chosen: argparse.Namespace, measured: Measured, address: str, until: float
+) -> None:
+    """Compile those that are not compiled yet, in slices that end in time; each is a command of its own."""
+    home = chosen.work / "home"
+    slices = measured.report.setdefault("slices", [])
+    if not slices:
+        shutil.rmtree(home, ignore_errors=True)
+        listed = chosen.work / "fleet.txt"
+        listed.write_text("".join(f"{place} {name}\n" for name, place in places.items()))
+        _cpu([*CODENIB, "fleet", "add", "--from", str(listed)], home)
+    done = {name for each in slices for name in each["names"]}
+    while (left := [name for name in places if name not in done]) and time.monotonic() < until:
+        names = left[:25]
+        watch, began = Watch(), time.perf_counter()
+        driver, out = _cpu([*_index(chosen, address), *(f"--repos={name}" for name in names)], home)
         seconds = time.perf_counter() - began
         workers, daemons = watch.stop()
         reply = json.loads(out)
-        print(f"driver {driver:.1f} s, workers {workers:.1f} s, tasks {reply['cpu_s']:.1f} s", flush=True)
-        ray = {
-            "cpu_s": driver + workers, "driver_s": driver, "workers_s": workers, "tasks_s": reply["cpu_s"],
-            "daemons": daemons, "seconds": seconds, "failures": reply["failures"], "lost": reply["lost"],
-            "compiled": reply["total"],
-        }  # fmt: skip
-        second_cpu, out = _cpu([*index, "--on", address], home)
-        second = json.loads(out)
-        quiet_run = {
-            "ms_each": 1000 * second["seconds"] / len(places),
-            "process_cpu_ms_each": 1000 * second_cpu / len(places),
-            "compiled": second["total"], "current": second["current"],
-        }  # fmt: skip
-        _edit(changed)
-        alone, _ = _cpu([*CODENIB, "-C", str(changed), "index", "--views", VIEWS], work / "alone")
-        watch = Watch()
-        fleet, out = _cpu([*index, "--on", address], home)
-        in_workers, _ = watch.stop()
-        third = json.loads(out)
-        one = {
-            "alone_cpu_s": alone, "fleet_cpu_s": fleet + in_workers, "task_cpu_s": third["cpu_s"],
-            "compiled": third["total"], "how": third["items"][0]["views"] if third["items"] else [],
-        }  # fmt: skip
-    finally:
-        cluster.terminate()  # with --block its daemons end with it
-        cluster.wait()
-        log.close()
-    return {"ray": ray, "second": quiet_run, "changed": one}
+        slices.append({
+            "names": names, "driver_s": driver, "workers_s": workers, "tasks_s": reply["cpu_s"],
+            "daemons": daemons, "seconds": seconds, "lost": reply["lost"], "compiled": reply["total"],
+            "sent_bytes": sum(item["sent_bytes"] for item in reply["items"]),
+        })  # fmt: skip
+        measured.save()
+        done.update(names)
+
+
+def _again(places: dict[str, Path], chosen: argparse.Namespace, measured: Measured, address: str) -> None:
+    """The same command without changes; then with one changed file, against the same change alone."""
+    home, index = chosen.work / "home", _index(chosen, address)
+    cpu, out = _cpu(index, home)
+    second = json.loads(out)
+    measured.report["second"] = {
+        "ms_each": 1000 * second["seconds"] / len(places),
+        "process_cpu_ms_each": 1000 * cpu / len(places),
+        "compiled": second["total"], "current": second["current"],
+    }  # fmt: skip
+    changed = chosen.work / "changed.git"
+    _edit(changed)
+    alone, _ = _cpu([*CODENIB, "-C", str(changed), "index", "--views", VIEWS], chosen.work / "alone")
+    watch = Watch()
+    fleet, out = _cpu(index, home)
+    in_workers, _ = watch.stop()
+    third = json.loads(out)
+    measured.report["changed"] = {
+        "alone_cpu_s": alone, "fleet_cpu_s": fleet + in_workers, "task_cpu_s": third["cpu_s"],
+        "sent_bytes": sum(item["sent_bytes"] for item in third["items"]),
+        "compiled": third["total"], "how": third["items"][0]["views"] if third["items"] else [],
+    }  # fmt: skip
+    measured.save()
 
 
 def _wait_for(port: int) -> None:

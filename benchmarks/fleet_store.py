@@ -34,7 +34,7 @@ def main() -> None:
     parser.add_argument("--races", type=int, default=1000)
     parser.add_argument("--writers", type=int, default=8)
     parser.add_argument("--query", default="how are migrations ordered by their dependencies")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     print(json.dumps({"races": races, "push": push_one, "read": read_one}[options.what](options)))
 
 

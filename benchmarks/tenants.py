@@ -1,17 +1,23 @@
 """Two tenants under load: no answer of the other's code, no error, equal shares, memory within a cap.
 
     python -m benchmarks.tenants --red CLONE [CLONE…] --blue CLONE [CLONE…] [--clients 64] [--minutes 10]
+        [--open-mb 20] [--patience 2] [--expensive]
 
 Three of four clients are red's, so shares are equal only where the server sees to it. Each clone is copied
 and has a file of its own with a name that nobody else has. Clients ask for their own names and for the
 other's; an answer of another repository's snapshot, file or name is a leak. Shares are of the time that calls
-had their turn, by the server's audit log. Ends with 1 where there was a leak, an error, shares that differ by
-more than 20 % or memory over the cap.
+had their turn, by the server's audit log. `--open-mb` is the server's memory for open repositories: with less
+than all of them take, they are closed and opened again. `--expensive` asks long questions alone, and so more
+than the server can answer: what counts then is that p99 stays near `--patience`, and that every answer by a
+cheaper plan says so. Ends with 1 where there was a leak, an error, an answer that got less without saying so,
+shares that differ by more than 20 % or memory over the cap.
 """
 
 from __future__ import annotations
 
 import argparse
+import http.client
+import os
 import random
 import subprocess
 import sys
@@ -19,10 +25,12 @@ import tempfile
 import threading
 import time
 from collections import Counter, defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.served import Connection, Reply, Served, percentile, serving
+from codenib.adapters.mcp.transport.tokens import AccessTokens
 from codenib.fleet.scheduler.measured import recorded_trace
 from codenib.fleet.scheduler.trace import write_trace
 from codenib.fleet.tenants.audit import AuditRow, read_audit
@@ -35,6 +43,18 @@ _WORDS = (
     "default value",
     "error message",
     "close",
+)
+#: Long texts, as issues are: their order is the most expensive one.
+_LONG = (
+    "When a client closes the connection before the response was read completely the worker keeps the socket"
+    " open, and after some hundred such requests no further one is accepted. Expected: the connection is"
+    " released and an error is logged. The stack trace ends where the next chunk of the body is read",
+    "Headers that a middleware sets are lost when the handler raises, because the error response is made from"
+    " nothing. It should keep what was set before, at least cookies and cache control, as the documentation"
+    " says that functions after the request always run. Reproduced with the latest version",
+    "The default timeout is applied to the whole request though the documentation says that it is for one"
+    " read. A slow but steady download therefore fails, with a message that names the wrong option, and"
+    " retries begin from the first byte. Please make both limits configurable and name them in the error",
 )
 _MOST_APART = 0.2
 
@@ -66,11 +86,17 @@ class Tally:
     refused: Counter[str] = field(default_factory=Counter)
     cheaper: int = 0
     most_mb: float = 0.0
+    open_mb: float = 0.0
+    numbers: dict[str, float] = field(default_factory=dict)  # of the server, at the end
 
     def fail(self, kind: str, what: str) -> None:
         with self.lock:
             self.wrong[kind] += 1
             self.examples = [*self.examples[:9], f"{kind}: {what[:300]}"]
+
+
+#: One call of a client: its connection, chance, repository, all repositories, and what is counted.
+Ask = Callable[[Connection, random.Random, Owned, list[Owned], Tally], None]
 
 
 def main() -> int:
@@ -80,8 +106,14 @@ def main() -> int:
     parser.add_argument("--clients", type=int, default=64)
     parser.add_argument("--minutes", type=float, default=10.0)
     parser.add_argument("--memory-mb", type=float, default=1500.0)
+    parser.add_argument("--open-mb", type=int, help="the server's memory for open repositories")
+    parser.add_argument("--patience", type=int, help="seconds that the server lets a call wait")
+    parser.add_argument("--expensive", action="store_true", help="ask long questions alone")
     parser.add_argument("--record", type=Path, help="write the calls here, for codenib fleet simulate")
     options = parser.parse_args()
+    for name, value in (("MEMORY_MB", options.open_mb), ("PATIENCE_S", options.patience)):
+        if value:
+            os.environ[f"CODENIB_SERVE_{name}"] = str(value)
     with tempfile.TemporaryDirectory() as folder:
         owned = [
             _copy(clone, Path(folder) / tenant, tenant)
@@ -90,17 +122,26 @@ def main() -> int:
         ]
         red = [each for each in owned if each.tenant == "red"]
         blue = [each for each in owned if each.tenant == "blue"]
-        # Three clients of red to one of blue, over all repositories of each.
-        turns = [red[at % len(red)] if at % 4 else blue[at // 4 % len(blue)] for at in range(options.clients)]
+        # Three clients of red to one of blue; of its repositories the n-th has 1/n as many as the first.
+        turns = [_shared_out(red if at % 4 else blue, at) for at in range(options.clients)]
         grants = [Grant(tenant=each.tenant, repositories=(str(each.root),)) for each in turns]
         more = [word for each in owned[1:] for word in ("--repo", str(each.root))]
         began = time.time()
-        with serving(owned[0].root, options.clients, *more, grants=grants) as served:
-            tally = _run(served, turns, owned, options.minutes)
+        known = AccessTokens()
+        row, operator = known.create(f"benchmark {os.getpid()}", grant=Grant(), metrics=True)
+        with serving(owned[0].root, options.clients, "--metrics", *more, grants=grants) as served:
+            ask = _ask_long if options.expensive else _ask
+            tally = _run(served, turns, owned, options.minutes, ask=ask, operator=operator)
             alive = served.process.poll() is None
+        known.revoke(row.id)
         if options.record:
             write_trace(recorded_trace(), options.record)
         return _report(tally, began, options.memory_mb, alive)
+
+
+def _shared_out(repositories: list[Owned], client: int) -> Owned:
+    weights = [1 / number for number in range(1, len(repositories) + 1)]
+    return random.Random(client).choices(repositories, weights)[0]
 
 
 def _copy(clone: Path, folder: Path, tenant: str) -> Owned:
@@ -118,36 +159,47 @@ def _copy(clone: Path, folder: Path, tenant: str) -> Owned:
     return Owned(tenant, root.resolve(), marker, frozenset(listed.stdout.splitlines()), head.stdout.strip())
 
 
-def _run(served: Served, turns: list[Owned], owned: list[Owned], minutes: float) -> Tally:
+def _run(
+    served: Served, turns: list[Owned], owned: list[Owned], minutes: float, *, ask: Ask, operator: str
+) -> Tally:
     tally, stop = Tally(), threading.Event()
-    threads = [
-        threading.Thread(target=_client, args=(served, number, mine, owned, tally), kwargs={"stop": stop})
-        for number, mine in enumerate(turns)
-    ]
+
+    def client(number: int, mine: Owned) -> None:
+        chance, connection = random.Random(number), served.connect(number)
+        while not stop.is_set():
+            try:
+                ask(connection, chance, mine, owned, tally)
+            except OSError as error:
+                tally.fail("connection", repr(error))
+                connection.close()
+                connection = served.connect(number)
+        connection.close()
+
+    threads = [threading.Thread(target=client, args=(number, mine)) for number, mine in enumerate(turns)]
     started = time.monotonic()
     for thread in threads:
         thread.start()
     while time.monotonic() < started + 60 * minutes and served.process.poll() is None:
         time.sleep(1.0)
         tally.most_mb = max(tally.most_mb, served.resident_mb()[0])
+        tally.numbers = _numbers(served.port, operator)
+        tally.open_mb = max(tally.open_mb, tally.numbers.get("codenib_open_bytes", 0.0) / 1e6)
     stop.set()
     for thread in threads:
         thread.join()
     return tally
 
 
-def _client(
-    served: Served, number: int, mine: Owned, owned: list[Owned], tally: Tally, *, stop: threading.Event
-) -> None:
-    chance, client = random.Random(number), served.connect(number)
-    while not stop.is_set():
-        try:
-            _ask(client, chance, mine, owned, tally)
-        except OSError as error:
-            tally.fail("connection", repr(error))
-            client.close()
-            client = served.connect(number)
-    client.close()
+def _numbers(port: int, operator: str) -> dict[str, float]:
+    """What the server says of itself, where it has time to."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    try:
+        connection.request("GET", "/metrics", headers={"Authorization": f"Bearer {operator}"})
+        answer = connection.getresponse()
+        rows = (line.rsplit(" ", 1) for line in answer.read().decode().splitlines() if line[:1] != "#")
+        return {name: float(value) for name, value in rows} if answer.status == 200 else {}
+    finally:
+        connection.close()
 
 
 def _ask(client: Connection, chance: random.Random, mine: Owned, owned: list[Owned], tally: Tally) -> None:
@@ -164,6 +216,23 @@ def _ask(client: Connection, chance: random.Random, mine: Owned, owned: list[Own
         "outline": {"path": "."},
     }[tool]  # type: ignore[assignment]
     reply = client.call(tool, arguments)
+    if not _refused(reply, mine, tally):
+        _check(reply, tool, name, mine, owned, tally)
+
+
+def _ask_long(
+    client: Connection, chance: random.Random, mine: Owned, owned: list[Owned], tally: Tally
+) -> None:
+    """A long question, which no answer is in anybody's cache for."""
+    tool = chance.choice(["search", "explore"])
+    query = f"{chance.choice(_LONG)} {chance.choice(_WORDS)} {chance.randrange(10**6)}"
+    reply = client.call(tool, {"query": query})
+    if not _refused(reply, mine, tally):
+        _check(reply, tool, query, mine, owned, tally)
+
+
+def _refused(reply: Reply, mine: Owned, tally: Tally) -> bool:
+    """Whether a client is told to come back later; it does. Else the answer is counted."""
     busy = reply.status == 200 and "the server is busy" in reply.text and not reply.answered
     if busy or reply.status in (429, 503):
         if reply.retry_after is None and not busy:
@@ -171,11 +240,11 @@ def _ask(client: Connection, chance: random.Random, mine: Owned, owned: list[Own
         with tally.lock:
             tally.refused["busy" if busy else str(reply.status)] += 1
         time.sleep(min(float(reply.retry_after or 1), 5.0))
-        return
+        return True
     with tally.lock:
         tally.times[mine.tenant].append(reply.seconds)
         tally.cheaper += "the server is busy" in reply.text
-    _check(reply, tool, name, mine, owned, tally)
+    return False
 
 
 def _check(reply: Reply, tool: str, name: str, mine: Owned, owned: list[Owned], tally: Tally) -> None:
@@ -219,10 +288,22 @@ def _report(tally: Tally, began: float, memory_mb: float, alive: bool) -> int:
             f"waited p50 {1000 * percentile(waits, 0.5):.0f} ms; "
             f"turns of {served[tenant]:.1f} s"
         )
+    less = sum(row.plan == "cheaper" and row.outcome == "answered" for row in rows)
+    if less > tally.cheaper:  # what was cut off at the end has a row and no reader
+        cut_off = sum(row.outcome == "cancelled" for row in rows)
+        if less - cut_off > tally.cheaper:
+            tally.fail("less without a label", f"{less} answers by a cheaper plan, {tally.cheaper} say so")
     apart = abs(served["red"] - served["blue"]) / max(served["red"], served["blue"], 1e-9)
     print(
         f"turns differ by {apart:.1%}; at most {tally.most_mb:.0f} MB resident (cap {memory_mb:.0f}); "
-        f"refused {dict(tally.refused)}; cheaper plans {tally.cheaper}; wrong {dict(tally.wrong)}"
+        f"refused {dict(tally.refused)}; cheaper plans {less}, labelled {tally.cheaper}; "
+        f"wrong {dict(tally.wrong)}"
+    )
+    opened, closed, budget = (
+        tally.numbers.get(f"codenib_{name}", 0.0) for name in ("opened", "evicted", "open_budget_bytes")
+    )
+    print(
+        f"opened {opened:.0f}, closed {closed:.0f}; open at most {tally.open_mb:.1f} of {budget / 1e6:.0f} MB"
     )
     for line in tally.examples:
         print(f"  {line}")

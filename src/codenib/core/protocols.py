@@ -149,6 +149,10 @@ class Reranker(Protocol):
         ...
 
 
+#: Opens the reranker that a spec names; None for `none`. A wrong spec fails here.
+OpenReranker = Callable[[str], Reranker | None]
+
+
 class Engine(Protocol):
     """A backend's engine that reads a checkout and stays while the checkout is edited."""
 

@@ -51,7 +51,7 @@ class SearchRequest(CheckedRequest):
     semantic route. Without `tests`, test code ranks lower unless the question is about tests. `explain` asks
     why each result stands where it does, which costs the orders of the single views again.
 
-    Without `learned`, what `codenib learn` made of this repository is left out.
+    Without `learned`, what `codenib learn` and `codenib policy use` made of this repository is left out.
 
     `like` is a place, `path:line`, instead of a query: then what resembles the unit there is asked for.
     """

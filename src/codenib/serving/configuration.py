@@ -75,6 +75,11 @@ def configured_views(repository: Repository) -> tuple[ViewKind, ...]:
     return parse_views(",".join(str(name) for name in names))
 
 
+def user_value(name: str) -> Value:
+    """What environment, the user's file or the default says of a key that is the user's alone."""
+    return resolve({}, [BY_NAME[name]])[name].value
+
+
 def default_views(path: str | Path) -> tuple[ViewKind, ...]:
     """As `configured_views`."""
     return configured_views(locate(Path(path)))

@@ -34,3 +34,26 @@ def peak_bytes() -> int:
             if line.startswith("VmHWM:"):
                 return int(line.split()[1]) * 1024 + children
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 + children
+
+
+def tree_bytes(pid: int) -> int:
+    """Resident memory of a process and of all below it; 0 where the system does not tell (Linux does)."""
+    total, left = 0, [pid]
+    while left:
+        place = Path(f"/proc/{left.pop()}")
+        with suppress(OSError, ValueError):
+            total += int((place / "statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+            for task in (place / "task").iterdir():
+                left += map(int, (task / "children").read_text().split())
+    return total
+
+
+def memory_limit_bytes() -> int:
+    """The memory that this process may use: of the machine, or of the control group that it is in."""
+    limits = (
+        [os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")] if hasattr(os, "sysconf") else [4 << 30]
+    )
+    for name in ("memory.max", "memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            limits.append(int((Path("/sys/fs/cgroup") / name).read_text()))
+    return min(limits)

@@ -95,7 +95,7 @@ LINES = [
 #: at the whole machine: own tests.
 ELSEWHERE = {
     "agent", "trace show", "trace export", "trace replay", "compare-navigation", "tools install",
-    "import-scip", "watch", "verify --sample", "doctor", "policy use", "fleet verify",
+    "import-scip", "watch", "verify --sample", "doctor", "policy use", "fleet verify", "fleet gc",
 }  # fmt: skip
 
 

@@ -160,6 +160,22 @@ def test_a_call_that_would_wait_too_long_is_told_when_to_come_back() -> None:
     anyio.run(main)
 
 
+def test_a_call_whose_turn_does_not_come_in_time_is_refused_and_the_next_one_is_not() -> None:
+    async def main() -> None:
+        turns, gate = Turns(most=1, waiting=100, patience_s=0.01), Gate()
+        async with anyio.create_task_group() as group:
+            group.start_soon(turns.run, Requester("first"), gate.call("first"))
+            await _until(lambda: gate.begun == ["first"])
+            with pytest.raises(StateError, match="busy"):  # nobody knows yet what a call takes
+                await turns.run(Requester("late"), gate.call("late"))
+            assert turns.waiting == 0
+            gate.open.set()
+        assert await turns.run(Requester("second"), gate.call("second")) == "second"
+        assert gate.begun == ["first", "second"]
+
+    anyio.run(main)
+
+
 def test_an_abandoned_call_is_told_so_in_its_thread() -> None:
     begun, told, ended = threading.Event(), threading.Event(), threading.Event()
 

@@ -31,13 +31,33 @@ def test_a_word_that_is_common_in_the_fleet_does_not_lift_an_unrelated_repositor
     fleet_members: Members,
 ) -> None:
     with Fleet(list(fleet_members.values())) as fleet:
-        answer = fleet.search("checkout of a cart with prices")
+        answer = fleet.search("checkout of a cart with prices", ask=3)
+        likely = fleet.search("checkout of a cart with prices")
 
     assert answer[0].repository == "team/shop"
+    assert {item.repository for item in likely} == {"team/shop"}
+    assert "team/mailer" in likely.coverage.next_likely
+    assert likely.coverage.asked[0].words[:2] == ("checkout", "cart")
     scores = [item.score for item in answer]
     assert scores == sorted(scores, reverse=True)
     best_elsewhere = max(item.score for item in answer if item.repository != "team/shop")
     assert best_elsewhere < answer[0].score / 2
+
+
+def test_a_repository_that_the_query_calls_by_name_is_asked_first(fleet_members: Members) -> None:
+    with Fleet(list(fleet_members.values())) as fleet:
+        unnamed = fleet.search("sum of prices")
+        named = fleet.search("mailer: sum of prices")
+        linked = fleet.search("sum of prices\n\nSeen in https://example.org/Team/Mailer/issues/1")
+
+    assert unnamed.coverage.asked[0].name == "team/shop"
+    assert [each.coverage.asked[0].name for each in (named, linked)] == ["team/mailer"] * 2
+    assert [each.coverage.asked[0].called for each in (unnamed, named, linked)] == [
+        "",
+        "mailer",
+        "team/mailer",
+    ]
+    assert named.coverage.asked[0].likelihood > 0.5
 
 
 def test_each_repository_keeps_its_own_order(fleet_members: Members) -> None:

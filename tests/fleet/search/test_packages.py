@@ -39,6 +39,18 @@ REPOSITORIES = {
         "index.js": "export function open() {}\n",
         "broken/package.json": "{",
     },
+    "jars": {
+        "pom.xml": '<project xmlns="http://maven.apache.org/POM/4.0.0"><groupId>org.acme</groupId>'
+        "<artifactId>parent</artifactId><version>4.1</version></project>",
+        "codec/pom.xml": '<project xmlns="http://maven.apache.org/POM/4.0.0"><parent><groupId>org.acme</groupId>'
+        "<version>4.1</version></parent><artifactId>codec</artifactId></project>",
+        "codec/src/main/java/org/acme/codec/Hex.java": "package org.acme.codec;\n\npublic class Hex {}\n",
+        "codec/src/main/java/org/acme/codec/io/In.java": "package org.acme.codec.io;\n\npublic class In {}\n",
+        "codec/src/test/java/org/acme/codec/Hex.java": "package org.acme.codec;\n\npublic class Hex {}\n",
+        "evil/pom.xml": '<!DOCTYPE p [<!ENTITY a "b">]><project><artifactId>&a;</artifactId></project>',
+        "wires/build.gradle": "group = 'org.wires'\nversion = '0.9'\n",
+        "wires/src/main/java/org/wires/Wire.java": "package org.wires;\n\npublic class Wire {}\n",
+    },
 }
 
 
@@ -62,6 +74,12 @@ def fleet(git_repo: Callable[..., GitRepo]) -> Fleet:
         ("example.org/mux/v5.NewRouter", ("mux", "mux.go", "example.org/mux/v5")),
         ("json_value::Value", ("json", "value/src/lib.rs", "json-value 1.0.3")),
         ("@ui/panel#open", ("panel", "index.js", "@ui/panel 0.4.0")),
+        ("org.acme.codec.Hex", ("jars", "codec/src/main/java/org/acme/codec/Hex.java", "org.acme:codec 4.1")),
+        (
+            "org.acme.codec.io.In",
+            ("jars", "codec/src/main/java/org/acme/codec/io/In.java", "org.acme:codec 4.1"),
+        ),
+        ("org.wires.Wire", ("jars", "wires/src/main/java/org/wires/Wire.java", "org.wires:wires 0.9")),
     ],
 )
 def test_an_imported_name_leads_to_the_package_that_declares_it(
@@ -72,6 +90,7 @@ def test_an_imported_name_leads_to_the_package_that_declares_it(
     first = answer[0]
     assert (first.repository, first.symbol.path, first.package) == expected
     assert {each.repository for each in answer} == {expected[0]}
+    assert not any("/test/" in each.symbol.path for each in answer)
     assert (answer.note, answer.coverage.complete) == ("", True)
 
 

@@ -5,10 +5,13 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
-from codenib.fleet.store.backend import Backend, Unacknowledged, Version
+from codenib.fleet.store.backend import Backend, StoredObject, Unacknowledged, Version
 
 
 class LosesAcknowledgements:
@@ -46,11 +49,14 @@ class LosesAcknowledgements:
             self.meanwhile()
         raise Unacknowledged("the connection was lost")
 
-    def list(self, prefix: str) -> Iterator[tuple[str, int]]:
+    def list(self, prefix: str) -> Iterator[StoredObject]:
         return self._backend.list(prefix)
 
     def remove(self, path: str) -> None:
         self._backend.remove(path)
+
+    def remove_partials(self, before_s: float) -> int:
+        return self._backend.remove_partials(before_s)
 
 
 class DiesAtStep(LosesAcknowledgements):
@@ -76,3 +82,46 @@ class DiesAtStep(LosesAcknowledgements):
         if is_last:
             os.kill(os.getpid(), signal.SIGKILL)
         return wrote
+
+
+#: Reads `STEP URL` lines: a child of each pushes there and dies at its write number STEP. Before it at even
+#: numbers, after it at odd ones.
+_PUSHER = """
+import os, sys
+from tests.fleet.store.faulty import DiesAtStep
+from codenib.fleet.store.objects import ObjectStore
+from codenib.fleet.store.publish import push
+from codenib.manifest.store import Store
+key, snapshot = sys.argv[1:3]
+for line in sys.stdin:
+    step, url = line.split()
+    child = os.fork()
+    if child == 0:
+        objects = ObjectStore.open(url)
+        faulty = ObjectStore(url, DiesAtStep(objects.backend, int(step), after=bool(int(step) % 2)))
+        push(faulty, "org/app", Store(key), snapshot, refs=["main"])
+        os._exit(0)
+    print(os.waitpid(child, 0)[1], flush=True)
+"""
+
+
+@contextmanager
+def dying_pusher(key: str, snapshot: str) -> Iterator[Callable[[int, str], int]]:
+    """Pushes a snapshot of a local store to a URL until a step, and says how that ended."""
+    root = Path(__file__).parents[3]
+    with subprocess.Popen(
+        [sys.executable, "-c", _PUSHER, key, snapshot],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root,
+        env={**os.environ, "PYTHONPATH": str(root)},
+    ) as pusher:  # fmt: skip
+        assert pusher.stdin is not None
+        assert pusher.stdout is not None
+        stdin, stdout = pusher.stdin, pusher.stdout
+
+        def push_until(step: int, url: str) -> int:
+            stdin.write(f"{step} {url}\n")
+            stdin.flush()
+            return int(stdout.readline())
+
+        yield push_until
+        stdin.close()

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 import signal
-import subprocess
-import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.fleet.store.conftest import Indexed
+from tests.fleet.store.faulty import dying_pusher
 from tests.gitrepo import GitRepo
 
 from codenib.core.errors import StateError
@@ -102,52 +100,24 @@ def test_a_view_that_is_not_fresh_is_not_pushed(objects: ObjectStore, indexed: I
     assert objects.repositories() == []
 
 
-_PUSHER = """
-import os, sys
-from tests.fleet.store.faulty import DiesAtStep
-from codenib.fleet.store.objects import ObjectStore
-from codenib.fleet.store.publish import push
-from codenib.manifest.store import Store
-key, snapshot = sys.argv[1:3]
-for step, line in enumerate(sys.stdin, 1):
-    child = os.fork()
-    if child == 0:
-        objects = ObjectStore.open(line.strip())
-        faulty = ObjectStore(objects.url, DiesAtStep(objects.backend, step, after=bool(step % 2)))
-        push(faulty, "org/app", Store(key), snapshot, refs=["main"])
-        os._exit(0)
-    print(os.waitpid(child, 0)[1], flush=True)
-"""
-
-
 def test_a_kill_at_any_step_loses_nothing_published(indexed: Indexed, tmp_path: Path) -> None:
     """The pusher dies before or after its first write, its second, … until one push ends by itself."""
     objects = ObjectStore.open((tmp_path / "store").as_uri())
     first = push(objects, "org/app", indexed.store, indexed.snapshot, refs=["main"], views=TEXT)
     indexed.repo.commit({"app/more.py": "def more():\n    return 2\n"})
     newer = indexed.index()
-    root = Path(__file__).parents[3]
     statuses: list[int] = []
     snapshots: set[str] = set()
-    with subprocess.Popen(
-        [sys.executable, "-c", _PUSHER, indexed.store.folder.name, newer],
-        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
-    ) as pusher:  # fmt: skip
-        assert pusher.stdin is not None
-        assert pusher.stdout is not None
+    with dying_pusher(indexed.store.folder.name, newer) as push_until:
         while not statuses or statuses[-1]:
             store = tmp_path / f"store-{len(statuses)}"
             shutil.copytree(tmp_path / "store", store)
-            pusher.stdin.write(f"{store.as_uri()}\n")
-            pusher.stdin.flush()
-            statuses.append(int(pusher.stdout.readline()))
+            statuses.append(push_until(len(statuses) + 1, store.as_uri()))
             left = ObjectStore.open(store.as_uri())
             for head in (*left.heads("org/app").values(), *left.snapshots("org/app").values()):
                 assert all(left.has(ref) for ref in left.publication(head).refs().values())
             assert left.snapshot("org/app", first.head.snapshot) == first.head
             snapshots.update(head.snapshot for head in left.heads("org/app").values())
-        pusher.stdin.close()
     assert set(statuses[:-1]) == {signal.SIGKILL}
     assert len(statuses) > 10
     assert snapshots == {first.head.snapshot, newer}

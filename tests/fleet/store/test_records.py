@@ -74,7 +74,7 @@ def test_a_damaged_pack_is_an_error_not_a_record(tmp_path: Path, objects: Object
     packs = RecordPacks(objects, "records")
     packs.push(list(rows), cache)
     cache.close()
-    ((path, size),) = objects.backend.list("v1/records/packs")
+    ((path, size, _),) = objects.backend.list("v1/records/packs")
     objects.backend.overwrite(path, os.urandom(size))
     with RecordCacheIn(tmp_path / "other") as other, pytest.raises(StateError, match="cannot be read"):
         packs.pull(list(rows), other)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from tests.fleet.store.conftest import Indexed
+from tests.fleet.store.faulty import dying_pusher
 from tests.fleet.store.s3_server import BUCKET, FaultProxy, environment, program, s3_server
 
 from codenib.core.errors import ProviderError
 from codenib.core.views import ViewKind
 from codenib.fleet.store.cache import LocalCache
+from codenib.fleet.store.collect import CollectionRules, collect_store
 from codenib.fleet.store.layout import FleetHead, ObjectRef, head_path
 from codenib.fleet.store.objects import ObjectStore
 from codenib.fleet.store.publish import push
@@ -122,6 +125,49 @@ def test_a_push_and_a_read_survive_a_bad_network(
     with FleetReader(faulty, LocalCache(tmp_path / "cache", 1 << 30)).open("org/app") as remote:
         assert [line.path for line in remote.regex("class Session")] == ["app/session.py"]
     assert proxy.done == 12
+    assert verify_store(objects).problems == []
+
+
+def killed_at(steps: Sequence[int], objects: ObjectStore, indexed: Indexed, newer: str) -> dict[int, str]:
+    """Which snapshot the branch names after a pusher of `newer` was killed at each step; nothing is lost."""
+    before, named = indexed.snapshot, {}
+    with dying_pusher(indexed.store.folder.name, newer) as push_until:
+        for step in steps:
+            left = ObjectStore.open(f"{objects.url}/{step}")
+            first = push(left, "org/app", indexed.store, before, refs=["main"])
+            push_until(step, left.url)
+            assert verify_store(left).problems == []
+            assert left.snapshot("org/app", before) == first.head
+            head = left.head("org/app", "main")
+            assert head is not None
+            named[step] = head.snapshot
+            # Whoever comes next does the rest, and what was left behind is in nobody's way.
+            push(left, "org/app", indexed.store, newer, refs=["main"])
+            assert verify_store(left).problems == []
+    return named
+
+
+def test_a_pusher_killed_on_s3_loses_nothing_published(objects: ObjectStore, indexed: Indexed) -> None:
+    """Killed at its first write, in the middle, and around the moves of both heads."""
+    before = indexed.snapshot
+    push(objects, "org/app", indexed.store, before, refs=["main"])
+    indexed.repo.commit({"app/more.py": "def more():\n    return 2\n"})
+    newer = indexed.index()
+    writes = push(objects, "org/app", indexed.store, newer, refs=["main"]).sent_objects + 2
+    indexed.snapshot = before
+    named = killed_at((1, writes // 2, writes - 1, writes, writes + 1), objects, indexed, newer)
+    assert list(named.values())[:3] == [before] * 3 and named[writes + 1] == newer
+
+
+def test_a_collection_on_s3_removes_what_killed_writers_left(objects: ObjectStore, indexed: Indexed) -> None:
+    push(objects, "org/app", indexed.store, indexed.snapshot, refs=["main"], views=TEXT)
+    left, _ = objects.put(b"of a killed writer")
+    now_s = time.time() + 3  # the times of the server have whole seconds
+    for after_s in (0.0, 0.0, 20.0):
+        assert objects.has(left)
+        rules = CollectionRules(grace_s=10.0, clock=lambda after_s=after_s: now_s + 10 + after_s)  # type: ignore[misc]
+        report = collect_store(objects, rules)
+    assert (report.removed, objects.has(left)) == (1, False)
     assert verify_store(objects).problems == []
 
 

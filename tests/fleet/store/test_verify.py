@@ -82,7 +82,7 @@ def test_a_damaged_pack_is_named(objects: ObjectStore, tmp_path: Path) -> None:
     cache.put([(bytes(16), b"record")])
     RecordPacks(objects, "embeddings").push([bytes(16)], cache)
     cache.close()
-    ((path, size),) = objects.backend.list("v1/embeddings/packs")
+    ((path, size, _),) = objects.backend.list("v1/embeddings/packs")
     objects.backend.overwrite(path, bytes(size))
     (problem,) = verify_store(objects).problems
     assert "pack" in problem

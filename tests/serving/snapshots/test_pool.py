@@ -12,8 +12,9 @@ from tests.gitrepo import GitRepo
 
 from codenib.core.requests import CURRENT
 from codenib.core.views import ViewKind
+from codenib.serving.snapshots.opened import OpenSnapshots
 from codenib.serving.snapshots.pinned import PinnedSnapshot
-from codenib.serving.snapshots.pool import ASKED, OpenSnapshots
+from codenib.serving.snapshots.pool import ASKED
 from codenib.serving.workspace import Workspace
 
 

@@ -79,7 +79,7 @@ _PLANNING = (
         "--learned/--no-learned",
         default=True,
         show_default=True,
-        help="Use what `codenib learn` made of this repository.",
+        help="Use what `codenib learn` and `codenib policy` made of this repository.",
     ),
 )
 _REQUESTED = ("k", "route", "budget", "fusion", "reranker", "cut", "expand", "learned")

@@ -11,10 +11,10 @@ from codenib.adapters.envelopes.envelope import Envelope, UtcTime, rounded, utc
 from codenib.core.views import ViewKind
 from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.catalogue.entry import RepositoryEntry
-from codenib.fleet.catalogue.state import read_state
-from codenib.fleet.catalogue.sync import SyncOutcome
+from codenib.fleet.catalogue.sync import SyncOutcome, current_state
 from codenib.fleet.compile.compile import FleetReport
 from codenib.fleet.compile.records import read_record, record_file
+from codenib.fleet.store.collect import StoreCollection
 
 
 class FleetRepository(msgspec.Struct, frozen=True, kw_only=True):
@@ -35,8 +35,9 @@ class FleetStatusItem(msgspec.Struct, frozen=True, kw_only=True):
 
     `compiled` has the commit of each branch that `fleet index` compiled last.
 
-    `state`: `never` synchronized; `fresh`: the last try reached the source; `failed`: it did not, and `heads`
-    are of the time before; `gone`: as failed, because nothing is at the source any more.
+    `state`: `never` synchronized, so that its heads are not known; `fresh`: the last try reached the source,
+    which is now where it is read in place; `failed`: it did not, and `heads` are of the time before; `gone`:
+    as failed, because nothing is at the source any more.
     """
 
     name: str
@@ -91,6 +92,60 @@ class StoreItem(msgspec.Struct, frozen=True, kw_only=True):
     packs: int
     unreferenced: int
     problems: tuple[str, ...]
+
+
+class StoreCollectionItem(msgspec.Struct, frozen=True, kw_only=True):
+    """What a collection of a store did, or would do (`dry_run`); `objects` and `size_bytes` are before it.
+
+    `marked` objects are removed by a run after `due`; `young` are not named by a head, and too new.
+    """
+
+    store: str
+    dry_run: bool
+    heads: int
+    objects: int
+    size_bytes: int
+    retired_snapshots: int
+    removed: int
+    removed_bytes: int
+    marked: int
+    marked_bytes: int
+    due: UtcTime | None
+    young: int
+    partial_files: int
+
+
+class StoreCollectionReply(Envelope[StoreCollectionItem], kw_only=True, frozen=True):
+    """`fleet gc`"""
+
+
+def store_collection_reply(
+    url: str, report: StoreCollection, dry_run: bool, seconds: float
+) -> StoreCollectionReply:
+    item = StoreCollectionItem(
+        store=url,
+        dry_run=dry_run,
+        heads=report.heads,
+        objects=report.objects,
+        size_bytes=report.size_bytes,
+        retired_snapshots=report.retired,
+        removed=report.removed,
+        removed_bytes=report.removed_bytes,
+        marked=report.marked,
+        marked_bytes=report.marked_bytes,
+        due=utc(int(report.due_s)) if report.marked else None,
+        young=report.young,
+        partial_files=report.partials,
+    )
+    return StoreCollectionReply(
+        items=(item,),
+        total=1,
+        truncated=False,
+        snapshot=None,
+        freshness=None,
+        provider="store",
+        seconds=rounded(seconds),
+    )
 
 
 class BundleReply(Envelope[BundleItem], kw_only=True, frozen=True):
@@ -240,7 +295,7 @@ def fleet_repository(catalogue: Catalogue, entry: RepositoryEntry) -> FleetRepos
 
 
 def fleet_status_item(catalogue: Catalogue, entry: RepositoryEntry) -> FleetStatusItem:
-    state = read_state(catalogue.state_file(entry))
+    state = current_state(catalogue, entry)
     record = read_record(record_file(catalogue, entry))
     standing: Literal["never", "fresh", "failed", "gone"]
     standing = "gone" if state.gone else "failed" if state.error else "fresh" if state.synced else "never"

@@ -19,14 +19,18 @@ from codenib.fleet.search.answers import (
 class AskedItem(msgspec.Struct, frozen=True, kw_only=True):
     """A repository that was asked: which state answered, and whether a newer commit is there (null: unknown).
 
-    `relevance` is what its summary was worth, 1 for the best; `best` the score of its best result; `results`
-    how many of the items are its own.
+    `relevance` is how likely its summary made it, 1 for the best; `best` the score of its best result;
+    `likelihood` how likely both make it; `called` the name of it that the query says and `words` those of the
+    query that spoke most for it; `results` how many of the items are its own.
     """
 
     name: str
     snapshot: SnapshotId
     behind: bool | None
     relevance: float
+    likelihood: float
+    called: str
+    words: tuple[str, ...]
     best: float
     results: int
     seconds: float
@@ -109,11 +113,37 @@ class FleetSymbolItem(msgspec.Struct, frozen=True, kw_only=True):
     package: str
 
 
+class RequiredVersionItem(msgspec.Struct, frozen=True, kw_only=True):
+    """What a file of `repository` asks for of a package, and what its exporter's manifest states.
+
+    `fits`: null where it is not known. `tags`: the newest of the exporter's clone that fit, `fitting` how
+    many do, null where they could not be read.
+    """
+
+    repository: str
+    manifest: str
+    package: str
+    wanted: str
+    locked: bool
+    exporter: str
+    stated: str
+    fits: bool | None
+    tags: tuple[str, ...]
+    fitting: int | None
+
+
 class FleetSymbolsReply(Envelope[FleetSymbolItem], kw_only=True, frozen=True):
     """`fleet symbols`"""
 
     coverage: FleetCoverageItem
     note: str
+    required: tuple[RequiredVersionItem, ...]
+
+
+class FleetNameItem(msgspec.Struct, frozen=True):
+    """A repository that may be asked."""
+
+    name: str
 
 
 def fleet_regex_reply(answer: FleetLines) -> FleetRegexReply:
@@ -169,6 +199,21 @@ def fleet_symbols_reply(answer: FleetSymbols) -> FleetSymbolsReply:
         seconds=rounded(answer.seconds),
         coverage=coverage_item(answer.coverage),
         note=answer.note,
+        required=tuple(
+            RequiredVersionItem(
+                repository=each.repository,
+                manifest=each.manifest,
+                package=each.package,
+                wanted=each.wanted,
+                locked=each.locked,
+                exporter=each.exporter,
+                stated=each.stated,
+                fits=each.fits,
+                tags=each.tags,
+                fitting=each.fitting,
+            )
+            for each in answer.required
+        ),
     )
 
 
@@ -211,6 +256,9 @@ def coverage_item(coverage: FleetCoverage) -> FleetCoverageItem:
             snapshot=snapshot_id(each.snapshot),
             behind=each.behind,
             relevance=each.relevance,
+            likelihood=each.likelihood,
+            called=each.called,
+            words=each.words,
             best=each.best,
             results=each.results,
             seconds=rounded(each.seconds),

@@ -28,6 +28,7 @@ from codenib.adapters.envelopes.fleet import (
     FleetListReply,
     FleetStatusReply,
     FleetSyncReply,
+    StoreCollectionReply,
     StoreReply,
 )
 from codenib.adapters.envelopes.fleet_answers import FleetRegexReply, FleetSearchReply, FleetSymbolsReply
@@ -120,6 +121,7 @@ REPLIES: dict[str, Any] = {
     "export": BundleReply,
     "import": BundleReply,
     "fleet verify": StoreReply,
+    "fleet gc": StoreCollectionReply,
     "fleet add": FleetListReply,
     "fleet list": FleetListReply,
     "fleet remove": FleetListReply,

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import anyio
-import anyio.to_thread
 import mcp_types as types
 import msgspec
 from mcp.server.context import ServerRequestContext
@@ -21,10 +20,14 @@ from mcp.shared.exceptions import MCPError
 from codenib import __version__
 from codenib.adapters.envelopes.envelope import snapshot_id
 from codenib.adapters.envelopes.fleet_answers import coverage_item
+from codenib.adapters.mcp.fleet_calls import FleetCalls
+from codenib.adapters.mcp.record import record_of, scope_of, written_arguments
+from codenib.adapters.mcp.server import open_lanes
 from codenib.adapters.mcp.tools.arguments import Parameter, parse, schema_of
 from codenib.adapters.mcp.tools.catalogue import PATHS, K, budget
 from codenib.adapters.mcp.tools.replies import (
     FACTS_KEY,
+    Rendered,
     ToolReply,
     counted,
     describe_snapshot,
@@ -34,7 +37,9 @@ from codenib.adapters.mcp.tools.replies import (
     render,
     shorten,
 )
+from codenib.adapters.mcp.tools.tool import Lane
 from codenib.core.errors import CodenibError
+from codenib.core.views import ViewKind
 from codenib.fleet.search.answers import FleetCoverage, FleetSymbols
 from codenib.fleet.search.fleet import Fleet
 
@@ -49,12 +54,14 @@ _REPO = Parameter("repo", "string", "name or glob of repositories; all without i
 
 @dataclass(frozen=True, slots=True)
 class FleetTool:
-    """A tool over many repositories: what a model is told of it, and what answers."""
+    """A tool over many repositories: what a model is told of it, what answers, and with which view."""
 
     name: str
     about: str
     parameters: tuple[Parameter, ...]
     run: Callable[[Fleet, Arguments], ToolReply]
+    needs: ViewKind | None = ViewKind.LEXICAL
+    lane: Lane = "calls"
 
 
 def _search(fleet: Fleet, given: Arguments) -> ToolReply:
@@ -140,6 +147,8 @@ FLEET_TOOLS = (
             budget(2000),
         ),
         _grep,
+        needs=ViewKind.TRIGRAM,
+        lane="scans",
     ),
     FleetTool(
         "definition",
@@ -158,12 +167,13 @@ FLEET_TOOLS = (
             budget(4000),
         ),
         _read,
+        needs=None,
     ),
 )
 
 
-def build_fleet_server(fleet: Fleet) -> Server[Any]:
-    """The server of a fleet for one client."""
+def build_fleet_server(calls: FleetCalls) -> Server[Any]:
+    """The server of fleets: each call asks that of its own token."""
     tools = {tool.name: tool for tool in FLEET_TOOLS}
     listed = types.ListToolsResult(
         tools=[
@@ -185,11 +195,25 @@ def build_fleet_server(fleet: Fleet) -> Server[Any]:
     async def call_tool(
         request: ServerRequestContext[Any, Any], params: types.CallToolRequestParams
     ) -> types.CallToolResult:
-        tool = tools.get(params.name)
+        tool, given = tools.get(params.name), params.arguments or {}
         if tool is None:
             known = ", ".join(tools)
             raise MCPError(types.INVALID_PARAMS, f"no tool is called {params.name[:80]!r}; there are {known}")
-        return await anyio.to_thread.run_sync(_answer, fleet, tool, params.arguments or {})
+        scope = scope_of(request)
+        record = record_of(scope)
+        record.tool, record.asked = tool.name, written_arguments(given)
+        try:
+            ask = _rendering(tool, parse(tool.name, tool.parameters, given))
+            rendered = await calls.run(scope, tool.name, ask, needs=tool.needs, lane=tool.lane)
+        except CodenibError as error:
+            record.outcome = "failed"
+            rendered = render(failure(error), _ERROR_TOKENS, structured=False)
+        record.tokens += int(rendered.facts.get("tokens", 0))
+        return types.CallToolResult(
+            content=[types.TextContent(type="text", text=rendered.text)],
+            is_error=rendered.failed,
+            _meta={FACTS_KEY: msgspec.to_builtins(rendered.facts)},
+        )
 
     return Server(
         "codenib-fleet",
@@ -204,7 +228,7 @@ def serve_fleet() -> None:
     """Serve the fleet of this home to one client, until it closes our standard input."""
 
     async def main(fleet: Fleet) -> None:
-        server = build_fleet_server(fleet)
+        server = build_fleet_server(FleetCalls(lambda grant: fleet, open_lanes()))
         async with stdio_server() as (reader, writer):
             await server.run(reader, writer, server.create_initialization_options())
 
@@ -213,17 +237,13 @@ def serve_fleet() -> None:
         anyio.run(main, fleet)
 
 
-def _answer(fleet: Fleet, tool: FleetTool, given: dict[str, Any]) -> types.CallToolResult:
-    try:
-        arguments = parse(tool.name, tool.parameters, given)
-        rendered = render(tool.run(fleet, arguments), arguments["max_tokens"], structured=False)
-    except CodenibError as error:
-        rendered = render(failure(error), _ERROR_TOKENS, structured=False)
-    return types.CallToolResult(
-        content=[types.TextContent(type="text", text=rendered.text)],
-        is_error=rendered.failed,
-        _meta={FACTS_KEY: msgspec.to_builtins(rendered.facts)},
-    )
+def _rendering(tool: FleetTool, arguments: Arguments) -> Callable[[Fleet], Rendered]:
+    """What asks a fleet and writes the reply, within the tokens that it may have."""
+
+    def ask(fleet: Fleet) -> Rendered:
+        return render(tool.run(fleet, arguments), arguments["max_tokens"], structured=False)
+
+    return ask
 
 
 def _repos(given: Arguments) -> Sequence[str]:

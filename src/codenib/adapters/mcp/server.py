@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 
 from codenib import __version__
 from codenib.adapters.envelopes.envelope import Freshness, SnapshotId, rounded
-from codenib.adapters.logs import CLIENT_KEY, REQUEST_KEY, log_event
+from codenib.adapters.logs import log_event
 from codenib.adapters.mcp.descriptions import (
     FILE_TEMPLATE,
     INSTRUCTIONS,
@@ -29,7 +29,13 @@ from codenib.adapters.mcp.descriptions import (
     TITLE,
 )
 from codenib.adapters.mcp.progress import ProgressMeter
-from codenib.adapters.mcp.record import CallRecord, record_of
+from codenib.adapters.mcp.record import (
+    record_of,
+    request_name,
+    requester_of,
+    scope_of,
+    written_arguments,
+)
 from codenib.adapters.mcp.sent_lines import SentLines
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.tools.arguments import parse
@@ -45,11 +51,12 @@ from codenib.adapters.mcp.tools.replies import (
     render,
 )
 from codenib.adapters.mcp.tools.tool import Call, Lane, McpTool
-from codenib.adapters.mcp.turns import Requester, Turns
+from codenib.adapters.mcp.turns import PATIENCE_S, Requester, Turns
 from codenib.core.calls.cancellation import check_cancelled
 from codenib.core.errors import UNDECODABLE, CodenibError, StateError, fault_of
 from codenib.core.views import ViewKind
 from codenib.learning.journal.recorder import SessionRecorder
+from codenib.learning.journal.tenants import TenantRecorders
 from codenib.serving.context.tokens import count
 from codenib.serving.snapshots.pool import ASKED
 
@@ -79,22 +86,30 @@ def build_server(
     """The server of one repository for one client: it remembers which lines that has."""
     tools = ALL_TOOLS if all_tools else DEFAULT_TOOLS
     handlers = _Handlers(context, tools, structured, wait_s, SentLines())
-    handlers.journal = journal
+    if journal is not None:
+        handlers.journal = lambda asker: (journal, journal.session)
     return handlers.server()
 
 
 #: A request's body and who asks in; for how many seconds it had better stay away out.
 Busy = Callable[[bytes, Requester], float]
 Lanes = dict[Lane, Turns]
+#: Who asks in; what records the call, and as part of which session, out.
+Journal = Callable[[Requester], tuple[SessionRecorder, str]]
 
 
-def open_lanes() -> Lanes:
+def open_lanes(patience_s: float = PATIENCE_S) -> Lanes:
     """The lanes of a server; all of its repositories share them, or tenants would not share it fairly."""
-    return {lane: Turns(most, waiting) for lane, (most, waiting) in _LANES.items()}
+    return {lane: Turns(most, waiting, patience_s) for lane, (most, waiting) in _LANES.items()}
 
 
 def build_http_server(
-    context: ServerContext, *, all_tools: bool, structured: bool, lanes: Lanes | None = None
+    context: ServerContext,
+    *,
+    all_tools: bool,
+    structured: bool,
+    lanes: Lanes | None = None,
+    journals: TenantRecorders | None = None,
 ) -> tuple[Server[Any], Busy]:
     """The server of one repository, and what says of a request that it would wait too long.
 
@@ -102,6 +117,8 @@ def build_http_server(
     """
     handlers = _Handlers(context, ALL_TOOLS if all_tools else DEFAULT_TOOLS, structured, _WAIT_S)
     handlers.lanes = lanes or handlers.lanes
+    if journals is not None:
+        handlers.journal = lambda asker: journals.of(asker.tenant, asker.client)
     return handlers.server(), handlers.busy_s
 
 
@@ -126,7 +143,7 @@ class _Handlers:
     ) -> None:
         self._context = context
         self._sent = sent
-        self.journal: SessionRecorder | None = None  # of the one client that this server has
+        self.journal: Journal | None = None
         self._tools = {tool.name: tool for tool in tools}
         self._structured = structured
         self._wait_s = wait_s
@@ -185,8 +202,9 @@ class _Handlers:
         structured = self._structured or bool((params.meta or {}).get(STRUCTURED_KEY))
         started = time.perf_counter()
         ASKED.set(time.monotonic())
-        record = _record(request)
-        record.tool, record.asked = tool.name, _written(params.arguments)
+        scope = scope_of(request)
+        record, name = record_of(scope), request_name(scope, request.request_id)
+        record.tool, record.asked = tool.name, written_arguments(params.arguments)
         try:
             arguments = parse(tool.name, tool.parameters, params.arguments or {})
             rendered = await self._answer(request, tool, arguments, structured)
@@ -194,30 +212,30 @@ class _Handlers:
             rendered = render(failure(error), _ERROR_TOKENS, structured=structured)
         except anyio.get_cancelled_exc_class():
             record.outcome = "cancelled"
-            log_event(f"{tool.name} cancelled", request=_request_name(request), repository=self._context.name)
+            log_event(f"{tool.name} cancelled", request=name, repository=self._context.name)
             raise
         record.outcome = outcome = "failed" if rendered.failed else "answered"
         record.tokens += int(rendered.facts.get("tokens", 0))
         took = round((time.perf_counter() - started) * 1000)
-        log_event(
-            f"{tool.name} {outcome}", request=_request_name(request), ms=took, repository=self._context.name
-        )
+        log_event(f"{tool.name} {outcome}", request=name, ms=took, repository=self._context.name)
         if self.journal is not None:
+            journal, session = self.journal(requester_of(scope))
             asked = params.arguments or {}
-            self.journal.note(tool.name, asked, rendered.facts, rendered.given, rendered.failed)
+            journal.note(tool.name, asked, rendered.facts, rendered.given, rendered.failed, session=session)
         return _result(rendered, structured)
 
     async def _answer(
         self, request: Request, tool: McpTool, arguments: dict[str, Any], structured: bool
     ) -> Rendered:
         """Run a tool in a thread, and tell the client of long work meanwhile."""
-        meter, record, asker = ProgressMeter(), _record(request), _asker(request)
+        scope, meter = scope_of(request), ProgressMeter()
+        record, asker = record_of(scope), requester_of(scope)
         views, turns = record.grant.view_kinds, self.lanes[tool.lane(arguments)]
         if tool.waits:
             await self._until_ready(request, meter)
         if tool.needs is not None:
             self._context.require(tool.needs, views)
-        cheaper, queued = tool.ranks and turns.plan_for(asker) == "cheaper", time.monotonic()
+        cheaper, queued = tool.ranks(arguments) and turns.plan_for(asker) == "cheaper", time.monotonic()
         record.plan = "cheaper" if cheaper else ""
 
         def run() -> Rendered:
@@ -316,7 +334,7 @@ class _Handlers:
             message, hint = error_for_tools(error)
             raise MCPError(types.INTERNAL_ERROR, f"{message}; try: {hint}" if hint else message) from error
         plain = isinstance(value, str)
-        record = _record(request)
+        record = record_of(scope_of(request))
         text = value if plain else msgspec.json.encode(value).decode("utf-8", "replace")
         kind = "text/plain" if plain else "application/json"
         record.asked, record.tokens = str(params.uri), record.tokens + count(text)
@@ -353,29 +371,6 @@ class _Handlers:
             text = text.replace("{" + name + "}", given[name])
         message = types.PromptMessage(role="user", content=types.TextContent(type="text", text=text))
         return types.GetPromptResult(description=about, messages=[message])
-
-
-def _request_name(request: Request) -> str:
-    """The id that the log of HTTP has for it, or the client's own number."""
-    given = getattr(request.request, "scope", {}).get(REQUEST_KEY)
-    return str(given or request.request_id)
-
-
-def _record(request: Request) -> CallRecord:
-    """What the transport writes down of a request; over standard input nobody does."""
-    return record_of(getattr(request.request, "scope", {}))
-
-
-def _written(arguments: dict[str, Any] | None) -> str:
-    """What was asked, as the audit log has it."""
-    return msgspec.json.encode(arguments or {}).decode("utf-8", "replace")
-
-
-def _asker(request: Request) -> Requester:
-    """Who asks, as the transport knows it; over standard input there is one client."""
-    record = _record(request)
-    client = str(getattr(request.request, "scope", {}).get(CLIENT_KEY, ""))
-    return Requester(client, record.grant.tenant, record.urgency)
 
 
 def _run(

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, Protocol, TypeVar
 
 import msgspec
 
+from codenib.adapters.mcp.admission import BuildAdmission
+from codenib.adapters.mcp.open_repositories import OpenRepositories
 from codenib.core.errors import UNDECODABLE, CodenibError, StateError
 from codenib.core.views import RepoManifest, ViewKind
+from codenib.fleet.compile.records import MeasuredCost
 from codenib.serving.choices import DEFAULT_VIEWS
+from codenib.serving.shared_models import SharedModels
 from codenib.serving.snapshots.events import FileEvents
-from codenib.serving.snapshots.pool import OpenSnapshots
+from codenib.serving.snapshots.opened import OpenSnapshots, open_bytes_of
 from codenib.serving.workspace import Workspace
+from codenib.system.usage import tree_bytes
 
 State = Literal["starting", "indexing", "ready", "failed"]
 _RETRY_S = 5.0  # between two tries to index
+_NICENESS = 5  # of a build that nobody waits for
 _WORKSPACES = 6  # as many as calls run at once (server.py); one is enough for one client
 
 
@@ -45,7 +52,8 @@ class ServerContext:
     updates of the graph in processes beside the server. `start` returns at once.
     """
 
-    def __init__(self, path: str | Path, *, name: str = "") -> None:
+    def __init__(self, path: str | Path, *, name: str = "", learned: bool = True) -> None:
+        self._learned = learned  # whether answers use what was learnt of the repository
         self._observer = Workspace(path)  # asks what is published; it answers no question, so it has no views
         self.root = self._observer.root
         self.name = name or self._observer.name
@@ -66,6 +74,13 @@ class ServerContext:
         self._updater: subprocess.Popen[bytes] | None = None
         self._closing = False
         self._indexing = threading.Lock()
+        #: Says what may be open; without it everything that was asked for stays open.
+        self.residency: OpenRepositories | None = None
+        #: The models that a server's workspaces share, and what reranks the answers of `search`, if anything.
+        self.models: SharedModels | None = None
+        self.reranker: str | None = None
+        #: Says when what is built beside the server may begin; without it, at once.
+        self.admission: BuildAdmission | None = None
 
     def start(self) -> None:
         """Begin to watch and to index, beside everything else."""
@@ -121,6 +136,12 @@ class ServerContext:
 
         With `views` no other one answers.
         """
+        using = self.residency.using(self) if self.residency is not None else nullcontext()
+        with using, self._lent(first, views) as found:
+            yield found
+
+    @contextmanager
+    def _lent(self, first: bool, views: frozenset[ViewKind] | None) -> Iterator[Workspace]:
         with self._condition:
             self._wanting_first += first
             while (found := self._pick(first)) is None:
@@ -137,6 +158,50 @@ class ServerContext:
                 self._condition.notify_all()
 
     @property
+    def key(self) -> str:
+        """What use of this repository is remembered by."""
+        return str(self.root)
+
+    def need_bytes(self) -> float:
+        """What all published views take at most when they are open."""
+        manifest = self.manifest()
+        return float(open_bytes_of(manifest)) if manifest is not None else 0.0
+
+    def open_bytes(self) -> float:
+        """What is open takes: views, and the process that follows edits with its engines."""
+        updater = self._updater
+        engines = tree_bytes(updater.pid) if updater is not None else 0
+        return float(self._snapshots.size_bytes() + engines)
+
+    def opening_s(self) -> float:
+        """What opening the views took."""
+        return self._snapshots.opening_s()
+
+    def warm_up(self) -> None:
+        """Open what a question needs, before somebody asks one."""
+        with suppress(CodenibError), self.workspace() as workspace:
+            workspace.search("open", k=1)
+
+    def release(self) -> Callable[[], None]:
+        """Let go of views, file events and engines; no call uses them. Returns what ends the programs."""
+        with self._condition:
+            free, self._free, self._first, self._opened = self._free, [], None, 0
+            self._snapshots.pinned.clear()
+            self._snapshots.looks.clear()
+            self._snapshots = OpenSnapshots()
+            updater, self._updater = self._updater, None
+        self.events.close()
+
+        def end() -> None:
+            for workspace in free:
+                workspace.close()
+            if updater is not None:
+                updater.kill()
+                self._end_updater(updater)
+
+        return end
+
+    @property
     def wants_first(self) -> bool:
         """Whether a call waits for the workspace that has the language servers."""
         return self._wanting_first > 0
@@ -145,6 +210,8 @@ class ServerContext:
         """The workspace that was used last, as its views are open; a new one when all are taken."""
         if self._first is None:
             self._first = self._open()
+            if self.residency is not None and self.state == "ready":  # it may have been closed
+                threading.Thread(target=self._follow_again, name=f"follow {self.name}", daemon=True).start()
             return self._first
         if first or (self._first in self._free and not self._wanting_first):
             if self._first not in self._free:
@@ -159,12 +226,24 @@ class ServerContext:
 
     def _open(self) -> Workspace:
         self._opened += 1
-        workspace = Workspace(self.root, progress=self._progress)
+        if self.models is None:
+            workspace = Workspace(self.root, progress=self._progress)
+        else:
+            workspace = Workspace(self.root, progress=self._progress, open_embedder=self.models.embedder)
+            workspace.searcher.open_reranker = self.models.reranker
         workspace.maintenance.snapshots.unchanged_since = self.events.unchanged_since
         workspace.maintenance.snapshots.catch_up_beside = self._catch_up
         workspace.navigator.resident = True
+        workspace.searcher.uses_learned = self._learned
         workspace.maintenance.snapshots.opened = self._snapshots
         return workspace
+
+    def _follow_again(self) -> None:
+        """Watch the files, and bring the engines up, of a repository that was closed meanwhile."""
+        with suppress(CodenibError, OSError):
+            if not self._observer.is_bare and not self.events.watching:
+                self.events.start()
+            self.follow_edits()
 
     def follow_edits(self) -> None:
         """Start the process that updates the graph after each edit, once there is a graph."""
@@ -174,9 +253,17 @@ class ServerContext:
         if manifest is not None and ViewKind.GRAPH in manifest.views:
             self._updater = self._start("updater", subprocess.DEVNULL)
 
-    def _start(self, module: str, out: int) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-m", f"codenib.adapters.mcp.background.{module}", str(self.root)]
-        return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=out, stderr=subprocess.DEVNULL)
+    def _start(
+        self, module: str, out: int, *words: str, variables: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        program = f"codenib.adapters.mcp.background.{module}"
+        return subprocess.Popen(
+            [sys.executable, "-P", "-m", program, str(self.root), *words],
+            stdin=subprocess.PIPE,
+            stdout=out,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, **(variables or {})},
+        )
 
     @staticmethod
     def _end_updater(process: subprocess.Popen[bytes]) -> None:
@@ -227,12 +314,18 @@ class ServerContext:
         if not self._indexing.acquire(blocking=False):
             return
         try:
-            self._follow_indexer()
+            if self.admission is None:
+                self._follow_indexer()
+                return
+            behind = self.state == "ready"  # nobody waits for it
+            need = self.admission.need_of(self.root, "background" if behind else "interactive")
+            with self.admission.admitted(need, lambda: self._closing) as processors:
+                self._follow_indexer(_NICENESS if behind else 0, {"CODENIB_JOBS": str(processors)})
         finally:
             self._indexing.release()
 
-    def _follow_indexer(self) -> None:
-        self._child = self._start("indexer", subprocess.PIPE)
+    def _follow_indexer(self, niceness: int = 0, variables: Mapping[str, str] | None = None) -> None:
+        self._child = self._start("indexer", subprocess.PIPE, str(niceness), variables=variables)
         with self._child as child:
             assert child.stdout is not None
             problem: StateError | None = None
@@ -243,6 +336,8 @@ class ServerContext:
                     problem = StateError(row.error, hint=row.hint) if row.error else problem
                     if row.ready:
                         self._become_ready()
+                    if row.peak_bytes and self.admission is not None:
+                        self.admission.measured(self.root, MeasuredCost(row.cpu_s, row.peak_bytes))
         self.work = Work()
         if self.state == "ready" or self._closing:
             return  # a view that failed after the text is in the manifest
@@ -288,3 +383,5 @@ class _Row(msgspec.Struct):
     error: str = ""
     hint: str = ""
     ready: bool = False  # the text views are published: questions can be answered
+    cpu_s: float = 0.0  # what all of it took, at the end of a build that read every file
+    peak_bytes: int = 0

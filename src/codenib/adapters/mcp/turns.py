@@ -20,11 +20,11 @@ import anyio.to_thread
 
 from codenib.core.calls.cancellation import CALL, Cancellation
 from codenib.core.errors import StateError
-from codenib.fleet.scheduler.fair import Urgency, arrived, next_tenant, next_urgency
-from codenib.fleet.scheduler.shed import Served, plan_under_load
+from codenib.fleet.scheduler.fair import Urgency, arrived, calls_ahead, next_tenant, next_urgency
+from codenib.fleet.scheduler.shed import Served, expected_wait_s, plan_under_load
 
 ResultT = TypeVar("ResultT")
-_PATIENCE_S = 10.0  # that a call may wait for its turn; a client that is told to come back can do so
+PATIENCE_S = 10.0  # that a call may wait for its turn; a client that is told to come back can do so
 _SHARE = 0.1  # of the last call in what calls took lately
 
 
@@ -65,7 +65,7 @@ class _Line:
         self.length -= 1
         return place
 
-    def ahead_of(self, asker: Requester) -> int:
+    def ahead_of(self, asker: Requester, slots: int) -> int:
         """How many that wait come before one more call of `asker`, where tenants are served alike."""
         own = self.tenants.get(asker.tenant, {})
         mine = len(own.get(asker.client, ()))
@@ -73,7 +73,7 @@ class _Line:
         others = (
             sum(map(len, clients.values())) for name, clients in self.tenants.items() if name != asker.tenant
         )
-        return inside + sum(min(waiting, inside + 1) for waiting in others)
+        return calls_ahead(inside, others, slots)
 
     def _drop_empty(self, tenant: str, client: str) -> None:
         if not self.tenants[tenant][client]:
@@ -82,16 +82,22 @@ class _Line:
             del self.tenants[tenant]
 
 
+def _busy(seconds: float) -> StateError:
+    """What a refused call is told. Not how many wait: those may be another tenant's."""
+    return StateError("the server is busy", hint=f"ask again in {ceil(seconds)} s")
+
+
 class Turns:
     """Runs calls in threads, at most `most` at once. Of those that wait, the tenant that was served least is
     next, and of its clients each has one in its turn; what nobody waits for comes behind.
 
     A turn ends with its thread, also when nobody waits for the result any more: the call is told that, and
     uses the processor until it looks. Beyond `waiting` calls a further one is refused, and where it would
-    wait for more than `patience_s`, as calls took lately.
+    wait for more than `patience_s`, as calls took lately; one that somebody waits for and that has waited for
+    so long is refused, too.
     """
 
-    def __init__(self, most: int, waiting: int, patience_s: float = _PATIENCE_S) -> None:
+    def __init__(self, most: int, waiting: int, patience_s: float = PATIENCE_S) -> None:
         self._most = self._free = most
         self._places = waiting
         self._patience_s = patience_s
@@ -151,10 +157,10 @@ class Turns:
         """For how long a further call would wait, as calls took lately."""
         if self._free:
             return 0.0
-        ahead = self._lines[asker.urgency].ahead_of(asker)
+        ahead = self._lines[asker.urgency].ahead_of(asker, self._most)
         if asker.urgency == "background":
             ahead += self._lines["interactive"].length
-        return (ahead + 1) * self._mean_s / self._most
+        return expected_wait_s(ahead, self._mean_s, self._most)
 
     def plan_for(self, asker: Requester) -> Served:
         """What a further call gets: all that it asked for, or a cheaper plan before nobody gets any."""
@@ -171,8 +177,7 @@ class Turns:
 
     async def _take(self, asker: Requester) -> None:
         if not self._free and (busy_s := self.busy_s(asker)):
-            # Not how many wait: those may be another tenant's.
-            raise StateError("the server is busy", hint=f"ask again in {ceil(busy_s)} s")
+            raise _busy(busy_s)
         self._arrive(asker.tenant)
         if self._free:
             self._free -= 1
@@ -182,7 +187,10 @@ class Turns:
         line = self._lines[asker.urgency]
         line.add(asker, mine)
         try:
-            await mine.wait()
+            with anyio.move_on_after(self._patience_s if asker.urgency == "interactive" else None):
+                await mine.wait()
+            if not mine.is_set():
+                raise _busy(max(self._mean_s, 1.0))
         except BaseException:
             if mine.is_set():
                 self._end(asker.tenant)

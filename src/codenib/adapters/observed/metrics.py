@@ -20,6 +20,37 @@ class Busyness(Protocol):
     def waiting(self) -> int: ...
 
 
+class OpenMemory(Protocol):
+    """What is open of a server's repositories, and what that may take."""
+
+    @property
+    def budget_bytes(self) -> float: ...
+    @property
+    def size_bytes(self) -> float: ...
+    @property
+    def evicted(self) -> int: ...
+    @property
+    def reopened(self) -> int: ...
+    @property
+    def names(self) -> Sequence[str]: ...
+
+
+class BuildLoad(Busyness, Protocol):
+    """The builds beside a server, and what those that run were given."""
+
+    @property
+    def memory_bytes(self) -> float: ...
+
+
+class ModelLoad(Protocol):
+    """How often models were asked, in how many batches."""
+
+    @property
+    def asks(self) -> int: ...
+    @property
+    def batches(self) -> int: ...
+
+
 class Metrics:
     """The numbers of one server. A tenant's name is a label, a repository's is not: there are too many."""
 
@@ -54,6 +85,30 @@ class Metrics:
             "codenib_repositories", "Repositories by state.", ["state"], registry=registry
         )
         self._states = states
+
+    def observe_memory(self, memory: OpenMemory) -> None:
+        """Show what is open."""
+        self._show("codenib_open_repositories", "Repositories that are open.", lambda: len(memory.names))
+        self._show("codenib_open_bytes", "What they take at most.", lambda: memory.size_bytes)
+        self._show("codenib_open_budget_bytes", "What they may take.", lambda: memory.budget_bytes)
+        self._show("codenib_opened", "Times that one was opened.", lambda: memory.reopened)
+        self._show("codenib_evicted", "Times that one was closed for another.", lambda: memory.evicted)
+
+    def observe_builds(self, builds: BuildLoad) -> None:
+        """Show what is built beside the server."""
+        self._show("codenib_builds_running", "Builds beside the server.", lambda: builds.running)
+        self._show("codenib_builds_waiting", "Builds that wait for that.", lambda: builds.waiting)
+        self._show("codenib_builds_bytes", "Memory that those were given.", lambda: builds.memory_bytes)
+
+    def observe_models(self, models: ModelLoad) -> None:
+        """Show how often models were asked, and in how many batches."""
+        self._show("codenib_model_asks", "Asks of named models.", lambda: models.asks)
+        self._show("codenib_model_batches", "Calls of those models.", lambda: models.batches)
+
+    def _show(self, name: str, about: str, value: Callable[[], float]) -> None:
+        from prometheus_client import Gauge
+
+        Gauge(name, about, registry=self._registry).set_function(value)
 
     def count(self, record: CallRecord) -> None:
         """Count a request that ended."""

@@ -51,8 +51,17 @@ class RepositoryEntry(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_
         >>> RepositoryEntry(name="a", source="/a", schedule="6h").every_s
         21600
         """
-        match = _SCHEDULE.fullmatch(self.schedule)
-        return int(match[1]) * _SECONDS[match[2]] if match else None
+        return seconds_of(self.schedule)
+
+
+def seconds_of(written: str) -> int | None:
+    """A time as it is written in options; None when it is none.
+
+    >>> seconds_of("90d"), seconds_of("soon")
+    (7776000, None)
+    """
+    match = _SCHEDULE.fullmatch(written)
+    return int(match[1]) * _SECONDS[match[2]] if match else None
 
 
 class EntryOptions(msgspec.Struct, frozen=True, kw_only=True):

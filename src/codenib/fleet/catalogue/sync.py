@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+import msgspec
+
 from codenib.core.errors import CodenibError, InputError, ProviderError
 from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.catalogue.entry import RepositoryEntry
@@ -104,6 +106,22 @@ def sync_repository(catalogue: Catalogue, entry: RepositoryEntry) -> SyncOutcome
         if before.heads.get(branch) != after.heads.get(branch)
     )
     return SyncOutcome(entry.name, "fresh", moved, "", time.perf_counter() - started)
+
+
+def current_state(catalogue: Catalogue, entry: RepositoryEntry) -> RepositoryState:
+    """What is known of a repository without asking its source: one that is read in place is looked at now.
+
+    Of a mirror it is what the last synchronization learned; before the first, nothing.
+    """
+    if not entry.in_place:
+        return read_state(catalogue.state_file(entry))
+    try:
+        return _in_place(entry)
+    except CodenibError as error:
+        last = read_state(catalogue.state_file(entry))
+        gone = not Path(entry.source).exists()
+        what = f"{entry.source}: {error.message}"
+        return msgspec.structs.replace(last, tried=time.time(), error=what, gone=gone)
 
 
 def local_heads(place: Path) -> tuple[dict[str, str], str]:

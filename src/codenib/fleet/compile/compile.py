@@ -102,11 +102,11 @@ def compile_fleet(catalogue: Catalogue, request: CompileRequest, progress: Repor
     """Compile what is out of date of the chosen repositories."""
     started, used = time.perf_counter(), cpu_seconds()
     check_address(request.on)
-    if request.store:
-        ObjectStore.open(request.store)  # refuses what is no store; asks nothing yet
+    # Opened once: a bucket's client takes 9 ms to make, a head 0.6 ms to read.
+    store = ObjectStore.open(request.store) if request.store else None
     entries = catalogue.matching(request.repos)
     report = FleetReport(repositories=len(entries))
-    surveys = _look(catalogue, entries, request, progress)
+    surveys = _look(catalogue, entries, request, progress, store)
     for each in surveys:
         report.current += each.current
         if each.error:
@@ -142,22 +142,17 @@ def _look(
     entries: Sequence[RepositoryEntry],
     request: CompileRequest,
     progress: ReportProgress,
+    store: ObjectStore | None,
 ) -> list[Survey]:
     configuration = configuration_digest()
     surveys: list[Survey] = []
     progress("looking", 0, len(entries))
     with ThreadPoolExecutor(_LOOKS, thread_name_prefix="survey") as pool:
-        looks = pool.map(lambda entry: _survey_of(catalogue, entry, request, configuration), entries)
+        looks = pool.map(lambda entry: survey(catalogue, entry, request.views, configuration, store), entries)
         for each in looks:
             surveys.append(each)
             progress("looking", len(surveys), len(entries))
     return surveys
-
-
-def _survey_of(
-    catalogue: Catalogue, entry: RepositoryEntry, request: CompileRequest, configuration: str
-) -> Survey:
-    return survey(catalogue, entry, request.views, configuration, request.store)
 
 
 def check_address(on: str) -> None:

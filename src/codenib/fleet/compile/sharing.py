@@ -92,13 +92,3 @@ def record_keys(snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> list[byt
     language = rules_of(snapshot.settings).language
     blobs = {(digest, language(path)) for path, digest in snapshot.files.items()}
     return [record_key(name, version, *blob) for blob in blobs for name, version in derivers.items()]
-
-
-def unpublished(
-    store: str, name: str, branch: str, snapshot: str, profiles: dict[ViewKind, str]
-) -> tuple[ViewKind, ...]:
-    """The views whose profiles the fleet's store does not have of this snapshot, for this branch."""
-    head = ObjectStore.open(store).head(name, branch)
-    if head is None or head.snapshot != snapshot:
-        return tuple(profiles)
-    return tuple(kind for kind, profile in profiles.items() if head.views.get(str(kind)) != profile)

@@ -10,6 +10,7 @@ import hashlib
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.config.keys import BY_NAME
@@ -22,6 +23,8 @@ from codenib.fleet.catalogue.entry import RepositoryEntry
 from codenib.fleet.catalogue.sync import heads_of, sync_repository, wanted_branches
 from codenib.fleet.compile.records import BuildRecord, CompiledHead, read_record, record_file
 from codenib.fleet.compile.task import OWN_TASK, CompileTask
+from codenib.fleet.store.layout import FleetHead
+from codenib.fleet.store.objects import ObjectStore
 from codenib.manifest.store import Store
 from codenib.serving.configuration import configured_views
 from codenib.snapshot import git
@@ -69,11 +72,11 @@ def survey(
     entry: RepositoryEntry,
     views: Sequence[ViewKind],
     configuration: str,
-    store: str = "",
+    store: ObjectStore | None = None,
 ) -> Survey:
     """Look at one repository. A mirror that was never fetched is fetched now.
 
-    With the URL of a fleet's `store`, what is not published there is not up to date either.
+    With a fleet's `store`, what is not published there is not up to date either.
     """
     record = read_record(record_file(catalogue, entry))
     try:
@@ -89,7 +92,7 @@ def _survey(
     configuration: str,
     *,
     record: BuildRecord,
-    fleet_store: str,
+    fleet_store: ObjectStore | None,
 ) -> Survey:
     place = catalogue.mirror_of(entry)
     if not entry.in_place and not place.exists():
@@ -118,8 +121,9 @@ def _survey(
             configured = cached or configured_views(repository)
         mine = wanted or configured
         lacking = _lacking(compiler, known, mine) if same and known else mine
-        if fleet_store and same and known and not lacking:
-            lacking = _unpublished(compiler, known, mine, (fleet_store, entry.name, branch))
+        if fleet_store is not None and same and known and not lacking:
+            published = fleet_store.head(entry.name, branch)
+            lacking = _unpublished(compiler, known, mine, published)
         if not lacking:
             current += 1
             continue
@@ -130,7 +134,7 @@ def _survey(
                 commit=commit,
                 default=branch == default,
                 views=kinds,
-                store=fleet_store,
+                store=fleet_store.url if fleet_store is not None else "",
             )
             pending.append(replace(_sized(repository, store, record, task), configured=configured))
     return Survey(entry, record, tuple(pending), current)
@@ -162,16 +166,13 @@ def _lacking(
 
 
 def _unpublished(
-    compiler: IndexCompiler, known: CompiledHead, views: tuple[ViewKind, ...], place: tuple[str, str, str]
+    compiler: IndexCompiler, known: CompiledHead, views: tuple[ViewKind, ...], head: FleetHead | None
 ) -> tuple[ViewKind, ...]:
-    """The views of a compiled commit that the fleet's store does not have; `place`: URL, name, branch."""
-    from codenib.fleet.compile.sharing import unpublished
-
+    """The views of a compiled commit that `head`, the branch's in the fleet's store, does not have."""
     manifest = compiler.store.manifest(known.snapshot)
-    if manifest is None:
+    if manifest is None or head is None or head.snapshot != known.snapshot:
         return views
-    profiles = {kind: manifest.views[kind].profile for kind in views}
-    return unpublished(*place, snapshot=known.snapshot, profiles=profiles)
+    return tuple(kind for kind in views if head.views.get(str(kind)) != manifest.views[kind].profile)
 
 
 def _sized(repository: Repository, store: Store, record: BuildRecord, task: CompileTask) -> PendingTask:
@@ -192,6 +193,12 @@ def _sized(repository: Repository, store: Store, record: BuildRecord, task: Comp
         return PendingTask(task)
     blobs = _blobs(args, task.commit)
     return PendingTask(task, sum(blobs.values()), blobs=blobs)
+
+
+def source_bytes(root: Path) -> int:
+    """The bytes of all files of a repository's HEAD; 0 where git has none of it."""
+    repository = locate(root)
+    return sum(_blobs(repository.git_args(), "HEAD").values()) if repository.kind != "folder" else 0
 
 
 def _blobs(args: Sequence[str], commit: str) -> dict[str, int]:

@@ -1,4 +1,4 @@
-"""What is open and how it was used in, what is closed next out. Pure.
+"""What is open, what is in use and what comes in, what is closed for it out. Pure.
 
 GreedyDual-Size with frequency: what costs much to open again, is small and is asked often stays. `level`
 rises to the value of what went last, so that what nobody asks for any more ages without a clock.
@@ -6,7 +6,7 @@ rises to the value of what went last, so that what nobody asks for any more ages
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
 
@@ -43,30 +43,85 @@ POLICIES: dict[str, EvictionPolicy] = {
 }
 
 
-def use(
-    residents: Residents, name: str, size_bytes: float, reopen_s: float, *, budget_bytes: float, policy: str
-) -> tuple[Residents, bool, tuple[str, ...]]:
-    """The residents after a use of `name`, whether it was open, and what was closed for it.
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What makes room: the residents after it, what was closed, and what must end first where it is in use.
 
-    Never closes what is used now: one thing larger than the budget is open alone.
-
-    >>> one, hit, gone = use(Residents({}), "a", 10, 1.0, budget_bytes=10, policy="lru")
-    >>> use(one, "b", 5, 1.0, budget_bytes=10, policy="lru")[1:]
-    (False, ('a',))
+    With anything in `awaited` there is no room yet: who wants it waits until those are closed.
     """
+
+    residents: Residents
+    closed: tuple[str, ...] = ()
+    awaited: tuple[str, ...] = ()
+
+
+def make_room(
+    residents: Residents, need_bytes: float, *, budget_bytes: float, policy: str, in_use: Set[str]
+) -> Room:
+    """Close what is idle, the least valuable first, until `need_bytes` more fit; never what is in use.
+
+    What is larger than the budget has room where nothing else is open: it could never be used otherwise.
+
+    >>> two = Residents({"a": OpenEntry(6, 1.0, used_at=1), "b": OpenEntry(4, 1.0, used_at=2)})
+    >>> make_room(two, 5, budget_bytes=10, policy="lru", in_use=set()).closed
+    ('a',)
+    >>> make_room(two, 5, budget_bytes=10, policy="lru", in_use={"a"}).awaited
+    ('a',)
+    """
+    entries, level, closed, awaited = dict(residents.entries), residents.level, [], []
+    total = residents.size_bytes
+    order = sorted(entries, key=lambda name: (name in in_use, POLICIES[policy](entries[name])))
+    for name in order:
+        if total + need_bytes <= budget_bytes:
+            break
+        total -= entries[name].size_bytes
+        if name in in_use:
+            awaited.append(name)
+        else:
+            level = max(level, entries[name].value)
+            del entries[name]
+            closed.append(name)
+    return Room(replace(residents, entries=entries, level=level), tuple(closed), tuple(awaited))
+
+
+def promised(residents: Residents, name: str, size_bytes: float, reopen_s: float) -> Residents:
+    """The residents with one more, which is not used yet but has its memory."""
+    entry = OpenEntry(size_bytes, reopen_s, 0, residents.clock, residents.level)
+    return replace(residents, entries={**residents.entries, name: entry})
+
+
+def used(residents: Residents, name: str, size_bytes: float, reopen_s: float) -> Residents:
+    """The residents after one more use of `name`, which is open now, or is put among them."""
     known = residents.entries.get(name)
     uses = known.uses + 1 if known else 1
-    clock = residents.clock + 1
     value = residents.level + uses * reopen_s / max(size_bytes, 1.0)
-    entries = dict(residents.entries)
-    entries[name] = OpenEntry(size_bytes, reopen_s, uses, clock, value)
-    level, closed = residents.level, []
-    total = sum(entry.size_bytes for entry in entries.values())
-    while total > budget_bytes and len(entries) > 1:
-        others = (other for other in entries if other != name)
-        least = min(others, key=lambda other: POLICIES[policy](entries[other]))
-        level = max(level, entries[least].value)
-        total -= entries[least].size_bytes
-        del entries[least]
-        closed.append(least)
-    return replace(residents, entries=entries, level=level, clock=clock), known is not None, tuple(closed)
+    clock = residents.clock + 1
+    entries = {**residents.entries, name: OpenEntry(size_bytes, reopen_s, uses, clock, value)}
+    return replace(residents, entries=entries, clock=clock)
+
+
+@dataclass(frozen=True, slots=True)
+class KnownUse:
+    """What is remembered of a repository: how often it was asked lately, what opening it costs and takes."""
+
+    uses: float
+    reopen_s: float
+    size_bytes: float
+
+
+def worth_opening(known: Mapping[str, KnownUse], budget_bytes: float) -> Sequence[str]:
+    """What to open before it is asked for, the most valuable first, within the budget.
+
+    Valued as what stays open is: by what waiting for it would cost, a byte.
+
+    >>> known = {"a": KnownUse(9, 1.0, 60), "b": KnownUse(1, 1.0, 10), "c": KnownUse(8, 1.0, 60)}
+    >>> worth_opening(known, 100)
+    ['a', 'b']
+    """
+    chosen, left = [], budget_bytes
+    value = {name: each.uses * each.reopen_s / max(each.size_bytes, 1.0) for name, each in known.items()}
+    for name in sorted(known, key=lambda name: (-value[name], name)):
+        if value[name] > 0 and known[name].size_bytes <= left:
+            chosen.append(name)
+            left -= known[name].size_bytes
+    return chosen

@@ -50,3 +50,15 @@ def next_urgency(waiting: Mapping[Urgency, int], since_background: int) -> Urgen
         return "background"
     due = since_background + 1 >= BACKGROUND_EVERY
     return "background" if due and waiting.get("background") else "interactive"
+
+
+def calls_ahead(own: int, others: Iterable[int], slots: int) -> int:
+    """How many calls come before one more of a tenant with `own` ones that wait, where turns are fair.
+
+    Each other tenant has a turn for each of ours: as many as it has calls, and as many as we have where more
+    of them wait than run at once, because clients come back with the next one.
+
+    >>> calls_ahead(2, [1, 50], 4), calls_ahead(20, [5], 4), calls_ahead(20, [2], 4)
+    (6, 41, 22)
+    """
+    return own + sum(own + 1 if waiting >= slots else min(waiting, own + 1) for waiting in others)

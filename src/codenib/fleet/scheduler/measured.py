@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from codenib.core.errors import CodenibError
-from codenib.fleet.scheduler.trace import Trace, trace_of
+from codenib.fleet.scheduler.trace import RepositoryCost, Trace, trace_of
+from codenib.fleet.scheduler.uses import read_uses
 from codenib.fleet.tenants.audit import read_audit
 from codenib.manifest.store import Store
 from codenib.snapshot.repository import locate
@@ -14,8 +15,14 @@ from codenib.snapshot.repository import locate
 def recorded_trace() -> Trace:
     """What clients of this home's servers asked, with measured costs, of repositories that still exist."""
     rows = list(read_audit())
-    sizes = {name: _artifact_bytes(Path(name)) for name in {row.repository for row in rows if row.tool}}
-    return trace_of(rows, {name: size for name, size in sizes.items() if size})
+    names = {row.repository for row in rows if row.tool}
+    opened = {
+        name: RepositoryCost(use.size_bytes, use.reopen_s)
+        for name, use in read_uses().items()
+        if name in names and use.size_bytes
+    }
+    sizes = {name: _artifact_bytes(Path(name)) for name in names - set(opened)}
+    return trace_of(rows, {name: size for name, size in sizes.items() if size}, opened)
 
 
 def _artifact_bytes(root: Path) -> float:

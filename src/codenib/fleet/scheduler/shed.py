@@ -18,3 +18,12 @@ def plan_under_load(wait_s: float, patience_s: float) -> Served:
     if wait_s > patience_s:
         return "refused"
     return "cheaper" if wait_s > CHEAPER_SHARE * patience_s else "whole"
+
+
+def expected_wait_s(ahead: int, mean_s: float, slots: int) -> float:
+    """How long a call waits behind so many others, where each takes what calls took lately.
+
+    >>> expected_wait_s(7, 0.5, 4)
+    1.0
+    """
+    return (ahead + 1) * mean_s / slots

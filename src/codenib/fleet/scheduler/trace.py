@@ -1,14 +1,16 @@
 """Rows of an audit log in, a trace of calls and what each costs out: what simulations replay.
 
-Nothing here is invented: a call's cost is the time that its turn took when it was recorded; what opening a
-repository costs is the time that its first recorded call took beyond the median of its kind there.
+Nothing here is invented: a call's cost is the time that its turn took when it was recorded, that of its
+cheaper plan what such answers of its kind took. What opening a repository costs is what the server measured,
+or the time that its first recorded call took beyond the median of its kind there.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -19,18 +21,22 @@ from codenib.core.errors import UNDECODABLE, InputError
 from codenib.fleet.tenants.audit import AuditRow
 
 
-class RecordedCall(msgspec.Struct, frozen=True):
-    """One call: when it came, whose it is, of which repository, and how long its turn took."""
+class RecordedCall(msgspec.Struct, frozen=True, array_like=True):
+    """One call: when it came, whose it is, of which repository, and how long its turn took.
+
+    `cheaper_s` is what the plan of a busy server takes instead; 0: it has none, or none was measured.
+    """
 
     at_s: float
     tenant: str
     repository: str
     tool: str
     cost_s: float
+    cheaper_s: float = 0.0
 
 
 class RepositoryCost(msgspec.Struct, frozen=True):
-    """What is measured of a repository: bytes of its artifacts, and what opening them cost."""
+    """What is measured of a repository: bytes of what is open of it, and what opening that cost."""
 
     size_bytes: float
     open_s: float
@@ -48,21 +54,39 @@ class Trace(msgspec.Struct, frozen=True):
         return self.calls[-1].at_s - self.calls[0].at_s if self.calls else 0.0
 
 
-def trace_of(rows: Iterable[AuditRow], sizes: Mapping[str, float]) -> Trace:
-    """The trace of recorded requests; `sizes` has the bytes of each repository's artifacts."""
-    served = [row for row in rows if row.tool and row.served_ms > 0 and row.repository in sizes]
+def trace_of(
+    rows: Iterable[AuditRow],
+    sizes: Mapping[str, float],
+    opened: Mapping[str, RepositoryCost] | None = None,
+) -> Trace:
+    """The trace of recorded requests.
+
+    `opened` has what servers measured of repositories, `sizes` the bytes of the artifacts of the others.
+    """
+    opened = opened or {}
+    served = [row for row in rows if row.tool and row.served_ms > 0 and row.repository in {*sizes, *opened}]
     served.sort(key=lambda row: row.time - row.ms / 1000)
     if not served:
         hint = "codenib serve writes the audit log; ask it something first"
         raise InputError("no call with a cost is recorded", hint=hint)
     begin = served[0].time - served[0].ms / 1000
-    calls = tuple(
-        RecordedCall(
-            row.time - row.ms / 1000 - begin, row.tenant, row.repository, row.tool, row.served_ms / 1000
-        )
-        for row in served
-    )
-    return Trace(calls, _costs(calls, sizes))
+    calls = tuple(_calls(served, begin))
+    return Trace(calls, {**_costs(calls, sizes), **opened})
+
+
+def _calls(served: Sequence[AuditRow], begin: float) -> Iterator[RecordedCall]:
+    """Calls with the costs of both plans: the one that was not served has the median of its kind."""
+    took: dict[tuple[str, str, str], list[float]] = defaultdict(list)
+    for row in served:
+        took[row.repository, row.tool, row.plan].append(row.served_ms / 1000)
+    medians = {kind: median(values) for kind, values in took.items()}
+    for row in served:
+        own_s, kind = row.served_ms / 1000, (row.repository, row.tool)
+        cheaper_s = own_s if row.plan else medians.get((*kind, "cheaper"), 0.0)
+        cost_s = medians.get((*kind, ""), own_s) if row.plan else own_s
+        at_s = row.time - row.ms / 1000 - begin
+        costs = round(cost_s, 6), round(min(cheaper_s, cost_s), 6)
+        yield RecordedCall(round(at_s, 3), row.tenant, *kind, *costs)
 
 
 def _costs(calls: Sequence[RecordedCall], sizes: Mapping[str, float]) -> dict[str, RepositoryCost]:
@@ -75,6 +99,7 @@ def _costs(calls: Sequence[RecordedCall], sizes: Mapping[str, float]) -> dict[st
     return {
         name: RepositoryCost(sizes[name], max(call.cost_s - median(by_kind[name, call.tool]), 0.0))
         for name, call in first.items()
+        if name in sizes
     }
 
 
@@ -99,15 +124,19 @@ def write_trace(trace: Trace, file: Path, *, anonymous: bool = True) -> None:
             for call in trace.calls
         )
         trace = Trace(calls, {names[name]: cost for name, cost in trace.repositories.items()})
-    file.write_bytes(msgspec.json.format(msgspec.json.encode(trace), indent=1))
+    file.write_bytes(msgspec.json.encode(trace).replace(b"],[", b"],\n[") + b"\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How a trace is grown: `load` times the calls a second, over so many `repositories` in all."""
+    """How a trace is grown: `load` times the calls a second, over so many `repositories` in all.
+
+    Of those that stand for a recorded one, the n-th is asked `n ** -skew` times as often as the first.
+    """
 
     load: int = 1
     repositories: int | None = None  # None: those that were recorded
+    skew: float = 1.0
     most_calls: int = 20_000  # of the result: of a long trace at a high load the beginning is taken
 
 
@@ -115,8 +144,9 @@ def grown(trace: Trace, scale: Scale, seed: int = 1) -> Trace:
     """The trace at another scale. Costs are drawn from measured ones, never made up.
 
     `load` copies of the calls come in the same time, each shifted at random, so bursts stay bursts but do not
-    fall together. Each further repository stands for a recorded one: it has its size and costs, and an equal
-    part of its calls. So of many none is asked much more than others, which is the worst case for a cache.
+    fall together. Each further repository stands for a recorded one: it has its size and costs, and a part of
+    its calls, by `skew`. With a skew of 0 none is asked more than others: no order of closing is then better
+    than another, as nothing tells which one will be asked next.
     """
     chance = Random(seed)
     first = trace.calls[: max(scale.most_calls // scale.load, 1)]
@@ -132,9 +162,14 @@ def grown(trace: Trace, scale: Scale, seed: int = 1) -> Trace:
         recorded = [name for name, _ in Counter(call.repository for call in trace.calls).most_common()]
         clones = _clones(recorded, scale.repositories)
         repositories = {clone: trace.repositories[name] for name, row in clones.items() for clone in row}
-        calls = [
-            msgspec.structs.replace(call, repository=chance.choice(clones[call.repository])) for call in calls
-        ]
+        shares = {name: _shares(len(row), scale.skew) for name, row in clones.items()}
+
+        def spread(call: RecordedCall) -> RecordedCall:
+            name = call.repository
+            (clone,) = chance.choices(clones[name], cum_weights=shares[name])
+            return msgspec.structs.replace(call, repository=clone)
+
+        calls = [spread(call) for call in calls]
     calls.sort(key=lambda call: call.at_s)
     return Trace(tuple(calls), repositories)
 
@@ -150,3 +185,12 @@ def _clones(recorded: Sequence[str], count: int) -> dict[str, list[str]]:
         name = recorded[number % len(recorded)]
         clones[name].append(f"{name}#{number}")
     return clones
+
+
+def _shares(count: int, skew: float) -> list[float]:
+    """Cumulated weights of `count` repositories, the first of which is asked most.
+
+    >>> _shares(3, 0.0), _shares(2, 1.0)
+    ([1.0, 2.0, 3.0], [1.0, 1.5])
+    """
+    return list(accumulate(number**-skew for number in range(1, count + 1)))

@@ -14,13 +14,18 @@ class AskedRepository:
     """A repository that was asked, and which state of it answered.
 
     `behind` says whether the repository has a newer commit than the state that answered; None: not known.
-    `relevance` is what its summary was worth to the query, `best` the score of its best result.
+    `relevance` is how likely its summary made it, against the likeliest; `best` the score of its best result;
+    `likelihood` how likely both make it among those that were asked. `called` is the name of it that the
+    query says, if any, and `words` those of the query that spoke most for it.
     """
 
     name: str
     snapshot: SnapshotRef
     behind: bool | None
     relevance: float = 0.0
+    likelihood: float = 0.0
+    called: str = ""
+    words: tuple[str, ...] = ()
     best: float = 0.0
     results: int = 0
     seconds: float = 0.0
@@ -128,9 +133,49 @@ class FleetSymbol(NotebookItem):
         return f"{self.repository}/{self.symbol}"
 
 
+@dataclass(frozen=True, slots=True)
+class RequiredVersion:
+    """What a file of one repository asks for of a package, against what its exporter's manifest states.
+
+    `fits` is None where that is not known. `tags` are the newest of the exporter's clone whose versions fit,
+    `fitting` how many do; None: the tags could not be read.
+    """
+
+    repository: str
+    manifest: str
+    package: str
+    wanted: str
+    locked: bool
+    exporter: str
+    stated: str
+    fits: bool | None
+    tags: tuple[str, ...] = ()
+    fitting: int | None = None
+
+    def __str__(self) -> str:
+        how = "is locked to" if self.locked else "asks for"
+        asked = f"{self.repository} {how} {self.package} {self.wanted or 'of any version'} ({self.manifest})"
+        states = (
+            f"{self.exporter} states {self.stated}" if self.stated else f"{self.exporter} states no version"
+        )
+        judged = {True: "which fits", False: "which does not fit", None: "and whether that fits is not known"}
+        said = f"{asked}; {states}, {judged[self.fits]}"
+        if self.fits or self.fitting is None:
+            return said
+        more = f" and {self.fitting - len(self.tags):,} more" if self.fitting > len(self.tags) else ""
+        return (
+            f"{said}; tags that fit: {', '.join(self.tags)}{more}"
+            if self.tags
+            else f"{said}; no tag of a release fits"
+        )
+
+
 @dataclass(frozen=True, slots=True, repr=False)
 class FleetSymbols(ItemSequence[FleetSymbol]):
-    """Declarations of several repositories; `total` counts all in those that were asked."""
+    """Declarations of several repositories; `total` counts all in those that were asked.
+
+    `required` is which versions of their packages the repository that wants to know asks for.
+    """
 
     items: tuple[FleetSymbol, ...]
     total: int
@@ -138,3 +183,4 @@ class FleetSymbols(ItemSequence[FleetSymbol]):
     coverage: FleetCoverage
     seconds: float
     note: str = ""
+    required: tuple[RequiredVersion, ...] = ()

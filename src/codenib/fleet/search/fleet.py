@@ -11,12 +11,14 @@ from codenib.core.answers import Passage
 from codenib.core.errors import InputError
 from codenib.core.requests import PUBLISHED, RegexRequest, ResultLevel, Tests
 from codenib.core.text.globs import path_filter
+from codenib.core.views import ViewKind
 from codenib.fleet.catalogue.catalogue import Catalogue
+from codenib.fleet.catalogue.entry import RepositoryEntry
 from codenib.fleet.search.answers import FleetAnswer, FleetLines, FleetSymbols
 from codenib.fleet.search.lines import LineSearch
 from codenib.fleet.search.members import FleetMember
 from codenib.fleet.search.names import NameSearch
-from codenib.fleet.search.ranked import DEFAULT_ASKED, FleetRequest, RankedSearch
+from codenib.fleet.search.ranked import FleetRequest, RankedSearch
 from codenib.fleet.search.summaries import SummaryCache
 from codenib.fleet.search.workspaces import DEFAULT_BYTES, OpenWorkspaces
 
@@ -33,12 +35,21 @@ class Fleet:
     """
 
     def __init__(
-        self, members: ListMembers | Sequence[FleetMember] | None = None, *, memory_bytes: int = DEFAULT_BYTES
+        self,
+        members: ListMembers | Sequence[FleetMember] | None = None,
+        *,
+        memory_bytes: int = DEFAULT_BYTES,
+        views: frozenset[ViewKind] | None = None,
     ) -> None:
-        """Without `members`, those of the catalogue of this home; `memory_bytes` is for open views."""
+        """Without `members`, those of the catalogue of this home; `memory_bytes` is for open views.
+
+        With `views` no other view answers.
+        """
         self._members = _listed(members)
-        self.workspaces = OpenWorkspaces(memory_bytes)
-        self.summaries = SummaryCache(self.workspaces.pin)
+        self.workspaces = OpenWorkspaces(memory_bytes, views)
+        # A summary is of all views, whoever asks first, and is written for others: nothing stays open for it.
+        self._whole = self.workspaces if views is None else OpenWorkspaces(0)
+        self.summaries = SummaryCache(self._whole.pin)
         self._ranked = RankedSearch(self.workspaces, self.summaries)
         self._lines = LineSearch(self.workspaces, self.summaries)
         self._names = NameSearch(self.workspaces, self.summaries)
@@ -52,6 +63,7 @@ class Fleet:
     def close(self) -> None:
         """Let go of the open views."""
         self.workspaces.close()
+        self._whole.close()
 
     def members(
         self, repos: Sequence[str] = (), allowed: Collection[str] | None = None
@@ -70,12 +82,13 @@ class Fleet:
 
     def search(
         self, query: str, *, k: int = 10, level: ResultLevel = "unit", paths: Sequence[str] = (),
-        tests: Tests | None = None, ask: int = DEFAULT_ASKED, repos: Sequence[str] = (),
+        tests: Tests | None = None, ask: int | None = None, repos: Sequence[str] = (),
         allowed: Collection[str] | None = None,
     ) -> FleetAnswer:  # fmt: skip
         """Places in the repositories that most likely have what `query` is about, best first.
 
-        At most `ask` repositories are opened, those whose summaries fit best.
+        `ask` repositories are opened, those whose summaries fit best; without a number as many as may be
+        meant, eight at most.
         """
         request = FleetRequest(query, k=k, level=level, paths=paths, tests=tests, ask=ask)
         return self.ask(request, repos=repos, allowed=allowed)
@@ -105,48 +118,72 @@ class Fleet:
         return self._names.symbols(name, self.members(repos, allowed), k=k)
 
     def definitions(
-        self, name: str, *, k: int = 20, repos: Sequence[str] = (), allowed: Collection[str] | None = None
-    ) -> FleetSymbols:
-        """Where a name that code imports (`requests.Session`) is declared, by the packages' own manifests."""
-        return self._names.definitions(name, self.members(repos, allowed), k=k)
+        self, name: str, *, k: int = 20, asker: str = "", repos: Sequence[str] = (),
+        allowed: Collection[str] | None = None,
+    ) -> FleetSymbols:  # fmt: skip
+        """Where a name that code imports (`requests.Session`) is declared, by the packages' own manifests.
+
+        With `asker`, the name of a repository, the answer says which version of the package that one asks
+        for, and whether it is what is there.
+        """
+        chosen = self.members(repos, allowed)
+        one = self._member(asker, allowed) if asker else None
+        return self._names.definitions(name, chosen, k=k, asker=one)
 
     def read(
         self, name: str, path: str, start: int | None = None, end: int | None = None,
         *, allowed: Collection[str] | None = None,
     ) -> Passage:  # fmt: skip
         """Lines of a file of one repository, by its exact name, as what is published of it has them."""
-        member = next((each for each in self.members(allowed=allowed) if each.name == name), None)
-        if member is None:
-            raise InputError(f"no repository of the fleet is called {name}", hint="codenib fleet list")
+        member = self._member(name, allowed)
         with self.workspaces.borrow(member) as workspace:
             return workspace.reader.read(path, (start, end), PUBLISHED)
 
+    def _member(self, name: str, allowed: Collection[str] | None) -> FleetMember:
+        member = next((each for each in self.members(allowed=allowed) if each.name == name), None)
+        if member is None:
+            raise InputError(f"no repository of the fleet is called {name}", hint="codenib fleet list")
+        return member
 
-def catalogue_members(catalogue: Catalogue) -> tuple[FleetMember, ...]:
-    """The repositories of a catalogue with where each is read."""
-    return tuple(FleetMember(entry.name, catalogue.mirror_of(entry)) for entry in catalogue.entries)
+
+#: Whether a repository of a catalogue takes part.
+AcceptsEntry = Callable[[Catalogue, RepositoryEntry], bool]
+
+
+def _every(catalogue: Catalogue, entry: RepositoryEntry) -> bool:
+    return True
+
+
+def catalogue_members(catalogue: Catalogue, accepts: AcceptsEntry = _every) -> tuple[FleetMember, ...]:
+    """The repositories of a catalogue that `accepts` takes, with where each is read."""
+    return tuple(
+        FleetMember(entry.name, catalogue.mirror_of(entry))
+        for entry in catalogue.entries
+        if accepts(catalogue, entry)
+    )
 
 
 def _listed(members: ListMembers | Sequence[FleetMember] | None) -> ListMembers:
     if members is None:
-        return _CatalogueMembers()
+        return CatalogueMembers()
     if callable(members):
         return members
     fixed = tuple(members)
     return lambda: fixed
 
 
-class _CatalogueMembers:
-    """The members of this home's catalogue, read again when its file changed."""
+class CatalogueMembers:
+    """The members of this home's catalogue that `accepts` takes, read again when its file changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, accepts: AcceptsEntry = _every) -> None:
+        self._accepts = accepts
         self._stamp: tuple[int, int, int] | None = None
         self._last: tuple[FleetMember, ...] = ()
 
     def __call__(self) -> tuple[FleetMember, ...]:
         stamp = _stamp(Catalogue.file())
         if stamp is None or stamp != self._stamp:
-            self._last = catalogue_members(Catalogue.open())
+            self._last = catalogue_members(Catalogue.open(), self._accepts)
             self._stamp = stamp
         return self._last
 

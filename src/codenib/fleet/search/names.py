@@ -11,10 +11,17 @@ import numpy as np
 from codenib.core.errors import CodenibError, InputError
 from codenib.core.requests import PUBLISHED
 from codenib.core.symbols import Symbol
-from codenib.fleet.search.answers import AskedRepository, FleetCoverage, FleetSymbol, FleetSymbols
+from codenib.fleet.search.answers import (
+    AskedRepository,
+    FleetCoverage,
+    FleetSymbol,
+    FleetSymbols,
+    RequiredVersion,
+)
 from codenib.fleet.search.members import FleetMember
 from codenib.fleet.search.packages import ExportedPackage
 from codenib.fleet.search.ranked import is_behind
+from codenib.fleet.search.requirements import demands_on, judged, tags_of
 from codenib.fleet.search.summaries import SummaryCache
 from codenib.fleet.search.summary import short_hashes
 from codenib.fleet.search.workspaces import OpenWorkspaces
@@ -82,11 +89,14 @@ class NameSearch:
         )
         return FleetSymbols(items, total, total > len(items), coverage, time.perf_counter() - started)
 
-    def definitions(self, query: str, members: Sequence[FleetMember], *, k: int = 20) -> FleetSymbols:
+    def definitions(
+        self, query: str, members: Sequence[FleetMember], *, k: int = 20, asker: FleetMember | None = None
+    ) -> FleetSymbols:
         """Where a name that code imports is declared: in the package that it begins with, else by name.
 
         `requests.Session` is sought in the repository whose manifest exports `requests`, and the items name
-        the package. Where no repository exports it, declarations of exactly the last word are listed.
+        the package. Where no repository exports it, declarations of exactly the last word are listed. For an
+        `asker` the answer says which versions of the packages that repository asks for.
         """
         started = time.perf_counter()
         current = self._summaries.current(members)
@@ -112,8 +122,23 @@ class NameSearch:
                 excluded=len(current.summaries) - len(asked),
                 unavailable=current.unavailable,
             )
+            declaring = {(each.repository, each.package) for each in ranked}
+            exporters = [
+                (member, package)
+                for member, package, _ in exported
+                if (member.name, str(package)) in declaring
+            ]
+            required, note = self._required(asker, exporters) if asker else ((), "")
             seconds = time.perf_counter() - started
-            return FleetSymbols(tuple(ranked[:k]), len(ranked), len(ranked) > k, coverage, seconds)
+            return FleetSymbols(
+                tuple(ranked[:k]),
+                len(ranked),
+                len(ranked) > k,
+                coverage,
+                seconds,
+                note=note,
+                required=required,
+            )
         answer = self.symbols(_last(query), members, k=_MOST)
         exact = [each for each in answer if each.symbol.name == _last(query)]
         note = "by name: no repository of these exports a package that the name begins with"
@@ -122,6 +147,24 @@ class NameSearch:
             note = f"by name: {packages} does not declare it"
         seconds = time.perf_counter() - started
         return FleetSymbols(tuple(exact[:k]), len(exact), len(exact) > k, answer.coverage, seconds, note=note)
+
+    def _required(
+        self, asker: FleetMember, exporters: Sequence[tuple[FleetMember, ExportedPackage]]
+    ) -> tuple[tuple[RequiredVersion, ...], str]:
+        """Which versions of the packages a repository asks for, and of which it asks for none."""
+        pinned = self._workspaces.pin(asker)
+        required: list[RequiredVersion] = []
+        unasked = []
+        for member, package in exporters:
+            demands = demands_on(package, pinned)
+            tags = tags_of(member) if demands else None
+            required += [
+                judged(demand, package, tags, asker=asker.name, exporter=member.name) for demand in demands
+            ]
+            if not demands and member != asker:
+                unasked.append(package.name)
+        note = f"no manifest of {asker.name} that is read asks for {', '.join(unasked)}" if unasked else ""
+        return tuple(required), note
 
 
 _MOST = 1000  # declarations of a name in one repository that are looked at

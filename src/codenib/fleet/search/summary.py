@@ -10,6 +10,7 @@ repository does not have is taken for one that it has.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -21,19 +22,20 @@ from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.views import RepoManifest, Status, ViewKind
 from codenib.fleet.search.packages import ExportedPackage, packages_of
 from codenib.serving.snapshots.pinned import PinnedSnapshot
-from codenib.units.tokens import term_hash
+from codenib.units.tokens import term_hash, terms_of, words_of
 from codenib.views.arrays import Array
 from codenib.views.lexical.statistics import TermStatistics, term_statistics
 from codenib.views.trigram.literals import Need
 from codenib.views.trigram.read import TrigramView
 
-FORMAT = 2
+FORMAT = 3
 #: Terms that a summary has at most. What names units is never left out; of the others the rarest go first.
 MOST_TERMS = 60_000
 _STEPS = 8  # a count is rounded to 2 ** (n / _STEPS)
 _FILL = 4  # bits of the trigram filter for each trigram
 _LEAST_BITS, _MOST_BITS = 15, 21  # 4 KB to 256 KB
 _DIGEST = 16  # bytes
+_MAJOR = re.compile(r"/v\d+\Z")  # of a Go module: `example.org/chi/v5` is called chi
 
 
 class _SummaryFile(msgspec.Struct, frozen=True, kw_only=True):
@@ -65,7 +67,7 @@ class RepoSummary:
     languages: dict[str, int]
     left_out: int
     terms: Array  # 32 bits of each hash, ascending
-    unit_counts: Array  # rounded, as `_rounded` writes them
+    unit_counts: Array  # rounded, as `counted` writes them
     file_counts: Array
     named_counts: Array
     grams: Array  # the bits of the filter; none where there is no trigram view
@@ -88,9 +90,9 @@ class RepoSummary:
             languages=languages,
             left_out=left_out,
             terms=terms,
-            unit_counts=_rounded(statistics.units[first]),
-            file_counts=_rounded(statistics.files[first]),
-            named_counts=_rounded(statistics.named[first]),
+            unit_counts=counted(statistics.units[first]),
+            file_counts=counted(statistics.files[first]),
+            named_counts=counted(statistics.named[first]),
             grams=_filter_of(pinned.trigram) if pinned.has_fresh(ViewKind.TRIGRAM) else np.zeros(0, np.uint8),
             packages=packages_of(pinned),
         )
@@ -168,6 +170,18 @@ class RepoSummary:
         return all(any(self.may_match(member) for member in group) for group in need.either)
 
     @cached_property
+    def postings(self) -> float:
+        """The units of all its terms together: what a term's own count is a share of."""
+        return float(_COUNTS[self.unit_counts].sum())
+
+    @cached_property
+    def own_names(self) -> dict[str, tuple[str, ...]]:
+        """The terms of each name that its packages go by; of a path or a Maven artifact, of its last part."""
+        names = [name for package in self.packages for name in _names_of(package)]
+        lasts = dict.fromkeys(re.split("[/:]", _MAJOR.sub("", name))[-1] for name in names)
+        return {name: terms for name in lasts if (terms := name_terms(name))}
+
+    @cached_property
     def size_bytes(self) -> int:
         """What it takes of memory."""
         columns = (self.terms, self.unit_counts, self.file_counts, self.named_counts, self.grams)
@@ -184,6 +198,20 @@ def profiles_of(manifest: RepoManifest) -> dict[str, str]:
     kinds = (ViewKind.LEXICAL, ViewKind.TRIGRAM)
     records = {kind: manifest.views[kind] for kind in kinds if kind in manifest.views}
     return {str(kind): each.profile for kind, each in records.items() if each.status is Status.FRESH}
+
+
+def _names_of(package: ExportedPackage) -> tuple[str, ...]:
+    """What a package is called; the modules of a Java artifact, `com.example.core`, are no names."""
+    return (package.name,) if package.ecosystem == "java" else (package.name, *package.modules)
+
+
+def name_terms(name: str) -> tuple[str, ...]:
+    """The terms that a text has when it says a name; a word of several parts by the whole.
+
+    >>> name_terms("grpc-go"), name_terms("SkipList")
+    (('grpc', 'go'), ('skiplist',))
+    """
+    return tuple(terms[-1] for word in words_of(name) if (terms := terms_of(word)))
 
 
 def short_hashes(terms: Iterable[str]) -> Array:
@@ -208,7 +236,7 @@ def _most_telling(statistics: TermStatistics) -> tuple[TermStatistics, int]:
     return TermStatistics(*(column[order] for column in columns)), len(statistics.terms) - len(order)
 
 
-def _rounded(counts: Array) -> Array:
+def counted(counts: Array) -> Array:
     """0 for none, else 1 + the logarithm in steps."""
     levels = np.round(_STEPS * np.log2(np.maximum(counts, 1))) + 1
     return np.where(counts > 0, np.minimum(levels, 255), 0).astype(np.uint8)

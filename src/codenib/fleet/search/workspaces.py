@@ -14,32 +14,20 @@ from codenib.serving.snapshots.pinned import PinnedSnapshot
 from codenib.serving.workspace import Workspace
 
 DEFAULT_BYTES = 2 << 30
-#: What an open lexical view takes of memory beside its mapped parts, for each unit, with the names of its
-#: units and the features of the learned order; measured on Django: 11 MB for 33,000 units.
-_UNIT_BYTES = 350
 
 
 class OpenWorkspace:
     """A workspace that one thread uses at a time, and what it takes of memory."""
 
-    def __init__(self, member: FleetMember) -> None:
+    def __init__(self, member: FleetMember, views: frozenset[ViewKind] | None = None) -> None:
         self.workspace = Workspace(member.path)
+        self.workspace.maintenance.snapshots.views_allowed = views
         self.lock = RLock()
         self.users = 0
 
     def size_bytes(self) -> int:
         """The parts of its open snapshots, which are mapped, and what is derived from them."""
-        total = 0
-        for pinned in self._pinned():
-            for kind in pinned.opened_views:
-                record = pinned.manifest.views[kind]
-                total += record.size_bytes
-                if kind is ViewKind.LEXICAL:
-                    total += _UNIT_BYTES * record.counts.get("units", 0)
-        return total
-
-    def _pinned(self) -> list[PinnedSnapshot]:
-        return list(self.workspace.maintenance.snapshots.opened.pinned.values())
+        return self.workspace.maintenance.snapshots.opened.size_bytes()
 
     def forget_older(self) -> None:
         """Let go of snapshots that a newer one has replaced: a fleet answers from the published one."""
@@ -49,10 +37,14 @@ class OpenWorkspace:
 
 
 class OpenWorkspaces:
-    """The workspaces of a fleet that are open, at most `limit_bytes` of them besides those in use."""
+    """The workspaces of a fleet that are open, at most `limit_bytes` of them besides those in use.
 
-    def __init__(self, limit_bytes: int = DEFAULT_BYTES) -> None:
+    With `views` no other view answers.
+    """
+
+    def __init__(self, limit_bytes: int = DEFAULT_BYTES, views: frozenset[ViewKind] | None = None) -> None:
         self.limit_bytes = limit_bytes
+        self._views = views
         self._open: OrderedDict[str, OpenWorkspace] = OrderedDict()
         self._lock = Lock()
 
@@ -62,7 +54,7 @@ class OpenWorkspaces:
         with self._lock:
             entry = self._open.get(str(member.path))
             if entry is None:
-                entry = self._open[str(member.path)] = OpenWorkspace(member)
+                entry = self._open[str(member.path)] = OpenWorkspace(member, self._views)
             self._open.move_to_end(str(member.path))
             entry.users += 1
         try:

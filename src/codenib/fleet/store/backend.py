@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from codenib.core.errors import ProviderError
 
 #: What says that an object is still the one that was read; empty: there was none.
 Version = str
+
+
+class StoredObject(NamedTuple):
+    """An object as listings have it; `modified_s` is when it was written, by the clock of the store."""
+
+    path: str
+    size: int
+    modified_s: float
 
 
 class Unacknowledged(ProviderError):
@@ -50,10 +58,14 @@ class Backend(Protocol):
         """
         ...
 
-    def list(self, prefix: str) -> Iterator[tuple[str, int]]:
-        """Path and size of every object below `prefix`, which is a whole number of segments."""
+    def list(self, prefix: str) -> Iterator[StoredObject]:
+        """Every object below `prefix`, which is a whole number of segments."""
         ...
 
     def remove(self, path: str) -> None:
         """Remove an object if it is there."""
+        ...
+
+    def remove_partials(self, before_s: float) -> int:
+        """Remove what killed writers left that is no object yet, older than `before_s`; how many."""
         ...

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 import msgspec
 
 from codenib.core.errors import InputError, ProviderError, extra_hint
-from codenib.fleet.store.backend import Unacknowledged, Version
+from codenib.fleet.store.backend import StoredObject, Unacknowledged, Version
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
@@ -29,6 +29,8 @@ SCHEMES = ("s3", "gs", "az", "memory")
 #: An object up to this size is sent in one request, which may be conditional; a longer one in pieces.
 _WHOLE = 64 << 20
 _CHUNK = 4 << 20
+_READS = 3
+_CUT = "response body error"  # the connection broke within an answer, which the library does not repeat
 _RETRY: RetryConfig = {
     "max_retries": 6,
     "retry_timeout": timedelta(seconds=60),
@@ -105,12 +107,18 @@ class ObjectBucket:
     @_translated
     def read(self, path: str) -> tuple[bytes, Version] | None:
         import obstore
+        from obstore.exceptions import BaseError
 
-        try:
-            answer = obstore.get(self._bucket, path)
-            return bytes(answer.bytes()), _version(answer.meta)
-        except FileNotFoundError:
-            return None
+        for left in reversed(range(_READS)):
+            try:
+                answer = obstore.get(self._bucket, path)
+                return bytes(answer.bytes()), _version(answer.meta)
+            except FileNotFoundError:
+                return None
+            except BaseError as error:
+                if not left or _CUT not in str(error):
+                    raise
+        raise AssertionError("unreachable")
 
     @_translated
     def read_ranges(self, path: str, ranges: list[tuple[int, int]]) -> list[bytes]:
@@ -177,11 +185,12 @@ class ObjectBucket:
             ) from error
         return True
 
-    def list(self, prefix: str) -> Iterator[tuple[str, int]]:
+    def list(self, prefix: str) -> Iterator[StoredObject]:
         import obstore
 
         for page in _each(iter(obstore.list(self._bucket, prefix=prefix.rstrip("/") + "/"))):
-            yield from ((entry["path"], entry["size"]) for entry in page)
+            for entry in page:
+                yield StoredObject(entry["path"], entry["size"], entry["last_modified"].timestamp())
 
     @_translated
     def remove(self, path: str) -> None:
@@ -191,6 +200,9 @@ class ObjectBucket:
             obstore.delete(self._bucket, path)
         except FileNotFoundError:
             return
+
+    def remove_partials(self, before_s: float) -> int:
+        return 0  # unfinished multipart uploads are for a lifecycle rule of the bucket
 
 
 def _version(meta: Any) -> Version:

@@ -12,9 +12,10 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
-from codenib.fleet.store.backend import Version
+from codenib.fleet.store.backend import StoredObject, Version
 from codenib.manifest.files import reports_faults
 from codenib.manifest.lock import exclusive
 from codenib.system.files import sync_folder
@@ -92,17 +93,30 @@ class ObjectFolder:
             self.overwrite(path, data)
             return True
 
-    def list(self, prefix: str) -> Iterator[tuple[str, int]]:
+    def list(self, prefix: str) -> Iterator[StoredObject]:
         for folder, names, files in os.walk(self.root / prefix):
             names.sort()
             for name in sorted(files):
                 place = Path(folder, name)
                 if not name.startswith("."):
-                    yield place.relative_to(self.root).as_posix(), place.stat().st_size
+                    with suppress(FileNotFoundError):  # removed meanwhile
+                        now = place.stat()
+                        path = place.relative_to(self.root).as_posix()
+                        yield StoredObject(path, now.st_size, now.st_mtime)
 
     @reports_faults
     def remove(self, path: str) -> None:
         (self.root / path).unlink(missing_ok=True)
+
+    @reports_faults
+    def remove_partials(self, before_s: float) -> int:
+        removed = 0
+        for place in self.root.rglob(".*.tmp"):
+            with suppress(FileNotFoundError):
+                if place.stat().st_mtime < before_s:
+                    place.unlink()
+                    removed += 1
+        return removed
 
     def _partial(self, place: Path, source: bytes | Path) -> Path:
         """The bytes, durable, beside their place."""

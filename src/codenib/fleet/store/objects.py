@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 import msgspec
 
 from codenib.core.errors import InputError, ProviderError, StateError
-from codenib.fleet.store.backend import Backend, Unacknowledged
+from codenib.fleet.store.backend import Backend, Unacknowledged, Version
 from codenib.fleet.store.bucket import SCHEMES, open_bucket
 from codenib.fleet.store.digests import file_digest
 from codenib.fleet.store.folder import ObjectFolder
@@ -138,7 +138,7 @@ class ObjectStore:
     def repositories(self) -> list[str]:
         """The names of all repositories that have a head."""
         prefix = f"{FORM}/repos/"
-        paths = (path for path, _ in self.backend.list(prefix))
+        paths = (stored.path for stored in self.backend.list(prefix) if stored.size)
         return sorted({unquote(path.removeprefix(prefix).partition("/")[0]) for path in paths})
 
     def heads(self, repository: str) -> dict[str, FleetHead]:
@@ -162,9 +162,14 @@ class ObjectStore:
         return decode_publication(self.get(head.publication))
 
     def read_head(self, path: str) -> FleetHead | None:
-        """The head at a path of the layout."""
+        """The head at a path of the layout; a retired one is none."""
+        row = self.read_versioned_head(path)
+        return row[0] if row else None
+
+    def read_versioned_head(self, path: str) -> tuple[FleetHead, Version] | None:
+        """The head at a path, with what says that it is still that one."""
         stored = self.backend.read(path)
-        return decode_head(stored[0], path) if stored else None
+        return (decode_head(stored[0], path), stored[1]) if stored and stored[0] else None
 
     def move_head(self, path: str, successor: Successor) -> tuple[FleetHead | None, bool]:
         """Let a head become what `successor` says of it; the head as it then is, and whether we wrote it.
@@ -176,7 +181,7 @@ class ObjectStore:
         failures = 0
         for attempt in range(_ATTEMPTS):
             stored = self.backend.read(path)
-            now = decode_head(stored[0], path) if stored else None
+            now = decode_head(stored[0], path) if stored and stored[0] else None
             if now is not None and now.written_by(nonce):
                 return now, True
             wanted = successor(now)
@@ -201,8 +206,8 @@ class ObjectStore:
 
     def _named(self, prefix: str) -> dict[str, FleetHead]:
         heads = {}
-        for path, _ in self.backend.list(prefix):
-            head = self.read_head(path)
+        for stored in self.backend.list(prefix):
+            head = self.read_head(stored.path) if stored.size else None
             if head is not None:
-                heads[name_in(path)] = head
+                heads[name_in(stored.path)] = head
         return heads

@@ -24,6 +24,7 @@ from codenib.fleet.store.layout import (
     snapshot_path,
 )
 from codenib.fleet.store.objects import ObjectStore
+from codenib.fleet.store.sweep_guard import SweepGuard
 from codenib.manifest.store import Store
 
 _THREADS = 8
@@ -70,18 +71,18 @@ def push(
     if manifest is None:
         raise StateError(f"snapshot {snapshot} is not published here", hint="codenib index")
     store.touch(snapshot)
-    sender = _Sender(objects)
-    try:
-        ours = _publication(repository, store, chosen_manifest(manifest, views), sender)
-    except FileNotFoundError as error:
-        raise StateError(f"{_SWEPT}: {error.filename}", hint="codenib update") from error
+    sender, guard = _Sender(objects), SweepGuard(objects.backend)
+    chosen = chosen_manifest(manifest, views)
+    ours = _sent(repository, store, chosen, sender)
 
     def merged(now: FleetHead | None) -> FleetHead | None:
-        wanted = ours if now is None else _merge(objects.publication(now), ours)
-        if wanted is None:
-            return None
-        reference = sender.send(msgspec.json.encode(wanted))
-        return _head_of(wanted, reference)
+        nonlocal ours
+        while (wanted := ours if now is None else _merge(objects.publication(now), ours)) is not None:
+            reference = sender.send(msgspec.json.encode(wanted))
+            if guard.confirm([reference.path, *(ref.path for ref in wanted.refs().values())]):
+                return _head_of(wanted, reference)
+            ours = _sent(repository, store, chosen, sender)  # a collection may have removed some of it
+        return None
 
     head, _ = objects.move_head(path, merged)
     assert head is not None
@@ -136,6 +137,14 @@ def chosen_manifest(manifest: RepoManifest, views: Collection[ViewKind] | None) 
         kinds = ", ".join(absent)
         raise StateError(f"not fresh in this snapshot: {kinds}", hint=f"codenib index --views {kinds}")
     return replace(manifest, views=records)
+
+
+def _sent(repository: str, store: Store, manifest: RepoManifest, sender: _Sender) -> Publication:
+    """A manifest's publication, with all that it names in the store of the fleet."""
+    try:
+        return _publication(repository, store, manifest, sender)
+    except FileNotFoundError as error:
+        raise StateError(f"{_SWEPT}: {error.filename}", hint="codenib update") from error
 
 
 def _publication(repository: str, store: Store, manifest: RepoManifest, sender: _Sender) -> Publication:

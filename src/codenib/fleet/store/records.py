@@ -27,6 +27,7 @@ from codenib.core.errors import StateError
 from codenib.core.source import SourceSnapshot
 from codenib.fleet.store.layout import DIGEST, FORM, ObjectRef
 from codenib.fleet.store.objects import ObjectStore
+from codenib.fleet.store.sweep_guard import SweepGuard
 from codenib.manifest.cache import record_key
 from codenib.units.languages import units_version
 from codenib.units.rules import rules_of
@@ -67,7 +68,7 @@ class RecordPacks:
     def refresh(self) -> None:
         """Learn of the packs that others wrote since."""
         prefix = f"{self._prefix}/keys/"
-        names = {path.rpartition("/")[2]: size for path, size in self._objects.backend.list(prefix)}
+        names = [stored.path.rpartition("/")[2] for stored in self._objects.backend.list(prefix)]
         unknown = [name for name in names if name not in self._lists and DIGEST.fullmatch(name)]
         with ThreadPoolExecutor(_THREADS) as pool:
             for name, keys in zip(unknown, pool.map(self._read_keys, unknown), strict=True):
@@ -109,8 +110,11 @@ class RecordPacks:
         ref = ObjectRef.of(pack)
         keys = _prefixes([key for key, _ in rows])
         keys.sort()
-        backend = self._objects.backend
-        backend.create(f"{self._prefix}/packs/{ref.digest}", pack)  # named by its content: once is enough
+        backend, path = self._objects.backend, f"{self._prefix}/packs/{ref.digest}"
+        guard = SweepGuard(backend)
+        backend.create(path, pack)  # named by its content: once is enough
+        while not guard.confirm([path]):
+            backend.create(path, pack)
         backend.create(f"{self._prefix}/keys/{ref.digest}", keys.tobytes())  # now others may look into it
         self._lists[ref.digest] = keys
         return len(rows)

@@ -40,7 +40,7 @@ def verify_store(objects: ObjectStore, *, sample: float = 1.0, seed: int = 0) ->
     A store that cannot be reached is a `ProviderError`, not a fault of what is in it.
     """
     report = StoreReport(sample)
-    sizes = dict(objects.backend.list(f"{FORM}/objects"))
+    sizes = {stored.path: stored.size for stored in objects.backend.list(f"{FORM}/objects")}
     repositories = objects.repositories()
     if (
         not repositories and not sizes and not any(objects.backend.list(FORM))
@@ -71,7 +71,9 @@ def verify_store(objects: ObjectStore, *, sample: float = 1.0, seed: int = 0) ->
 
 
 def _heads(objects: ObjectStore, repository: str, report: StoreReport) -> Iterator[tuple[str, FleetHead]]:
-    for path, _ in objects.backend.list(repository_path(repository)):
+    for path, size, _ in objects.backend.list(repository_path(repository)):
+        if not size:
+            continue  # retired
         report.heads += 1
         try:
             head = objects.read_head(path)
@@ -114,8 +116,8 @@ def _damage(objects: ObjectStore, ref: ObjectRef) -> str:
 
 
 def _verify_packs(objects: ObjectStore, kind: str, report: StoreReport, chosen: random.Random) -> None:
-    lists = {path.rpartition("/")[2] for path, _ in objects.backend.list(f"{FORM}/{kind}/keys")}
-    packs = {path.rpartition("/")[2] for path, _ in objects.backend.list(f"{FORM}/{kind}/packs")}
+    lists = {stored.path.rpartition("/")[2] for stored in objects.backend.list(f"{FORM}/{kind}/keys")}
+    packs = {stored.path.rpartition("/")[2] for stored in objects.backend.list(f"{FORM}/{kind}/packs")}
     report.packs += len(packs)
     report.unreferenced += len(packs - lists)
     report.problems += [f"pack {name} of {kind}: missing" for name in sorted(lists - packs)]

@@ -42,13 +42,12 @@ class NestedDeclaration:
         return replace(lines, symbol=self.symbol, kind=self.kind, level="L2")
 
 
-class UnitNames:
-    """The last and the second last name of every unit, folded to lower case, and the files by their stem."""
+class _Interned:
+    """The last and the second last name of every unit as numbers, which takes as long as there are units."""
 
     def __init__(self, view: LexicalView) -> None:
-        self._view = view
         self.leaves: list[str] = []
-        self._number: dict[str, int] = {}
+        self.number: dict[str, int] = {}
         leaf_parts: list[Array] = [np.zeros(0, np.int32)]
         owner_parts: list[Array] = [np.zeros(0, np.int32)]
         for data in view.segments:
@@ -61,25 +60,70 @@ class UnitNames:
         self.owner = np.concatenate(owner_parts)
         live = self.leaf[view.live]
         self.counts = np.bincount(live[live >= 0], minlength=len(self.leaves))
-        self._order = np.argsort(self.leaf, kind="stable")
-        self._sorted = self.leaf[self._order]
+        self.order = np.argsort(self.leaf, kind="stable")
+        self.sorted = self.leaf[self.order]
+
+    def _pair(self, symbol: str) -> tuple[int, int]:
+        names = [part for part in _SPLIT.split(symbol) if _PLAIN.fullmatch(part)]
+        if not names:
+            return NOBODY, NOBODY
+        return self._intern(names[-1]), self._intern(names[-2]) if len(names) > 1 else NOBODY
+
+    def _intern(self, name: str) -> int:
+        key = name.lower()
+        number = self.number.get(key)
+        if number is None:
+            number = self.number[key] = len(self.leaves)
+            self.leaves.append(key)
+        return number
+
+
+class UnitNames:
+    """The last and the second last name of every unit, folded to lower case, and the files by their stem."""
+
+    def __init__(self, view: LexicalView) -> None:
+        self._view = view
         live_files = set(view.file_of[view.live].tolist())
         self._files = {path: number for number, path in enumerate(view.paths) if number in live_files}
         self.stems: dict[str, list[int]] = {}
         for path, number in self._files.items():
             self.stems.setdefault(stem(path), []).append(number)
 
+    @cached_property
+    def _interned(self) -> _Interned:
+        return _Interned(self._view)
+
+    @property
+    def leaf(self) -> Array:
+        """Of every unit, the number of its last name."""
+        return self._interned.leaf
+
+    @property
+    def owner(self) -> Array:
+        """Of every unit, the number of its second last name."""
+        return self._interned.owner
+
+    @property
+    def counts(self) -> Array:
+        """How many live units have each last name."""
+        return self._interned.counts
+
+    @property
+    def leaves(self) -> list[str]:
+        """The names by their numbers."""
+        return self._interned.leaves
+
     def number(self, name: str) -> int:
         """The number of a leaf name; -1 when no unit is called so."""
-        return self._number.get(name.lower(), NOBODY)
+        return self._interned.number.get(name.lower(), NOBODY)
 
     def units(self, name: str) -> Array:
         """The live units whose last name is `name`, in any case."""
-        number = self.number(name)
+        number, interned = self.number(name), self._interned
         if number == NOBODY:
-            return self._order[:0]
-        first, last = np.searchsorted(self._sorted, [number, number + 1])
-        units = self._order[first:last]
+            return interned.order[:0]
+        first, last = np.searchsorted(interned.sorted, [number, number + 1])
+        units = interned.order[first:last]
         return units[self._view.live[units]]
 
     def near(self, name: str) -> list[str]:
@@ -142,20 +186,6 @@ class UnitNames:
         inside = (view.starts[first:last] <= line) & (view.ends[first:last] >= line)
         units = np.flatnonzero(inside)
         return int(first + units[-1]) if len(units) else None
-
-    def _pair(self, symbol: str) -> tuple[int, int]:
-        names = [part for part in _SPLIT.split(symbol) if _PLAIN.fullmatch(part)]
-        if not names:
-            return NOBODY, NOBODY
-        return self._intern(names[-1]), self._intern(names[-2]) if len(names) > 1 else NOBODY
-
-    def _intern(self, name: str) -> int:
-        key = name.lower()
-        number = self._number.get(key)
-        if number is None:
-            number = self._number[key] = len(self.leaves)
-            self.leaves.append(key)
-        return number
 
 
 def unit_names(pinned: PinnedSnapshot) -> UnitNames:

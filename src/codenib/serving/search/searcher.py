@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.compiler.compiler import IndexCompiler
     from codenib.core.answers import RegexAnswer
     from codenib.core.embedding import Embedder
-    from codenib.core.protocols import Reranker
+    from codenib.core.protocols import OpenReranker, Reranker
     from codenib.planner.model import DecisionModel, ModelKind
     from codenib.planner.signals import Signals
     from codenib.serving.search.costs import Costs
@@ -62,7 +62,11 @@ class Searcher:
         self._compiler = compiler
         self._snapshots = snapshots
         self._rerankers: dict[str, Reranker] = {}
+        #: Opens a reranker by its spec; a server's workspaces share theirs.
+        self.open_reranker: OpenReranker | None = None
         self._policies: dict[ModelKind, ActiveModel] = {}
+        #: Whether what was learnt of this repository orders answers, where the request leaves it open.
+        self.uses_learned = True
 
     def search(self, request: SearchRequest) -> Answer:
         """Units (or files) ranked by how well they match the query, or the place that they are `like`."""
@@ -179,7 +183,8 @@ class Searcher:
 
         signals = read_signals(request.query)
         capabilities, costs = pinned.manifest.capabilities, self.costs.medians()
-        plan = make_plan(request, signals, capabilities, costs, model=self.policy("router"))
+        model = self.policy("router") if request.learned and self.uses_learned else None
+        plan = make_plan(request, signals, capabilities, costs, model=model)
         learnt = self._learnt(request, pinned, plan)
         if learnt is None:
             return signals, plan
@@ -189,7 +194,8 @@ class Searcher:
     def _learnt(self, request: SearchRequest, pinned: PinnedSnapshot, plan: Plan) -> RepositoryOrder | None:
         """What `codenib learn` made of this repository before the snapshot's commit."""
         folder = self._compiler.store.folder / "learned"
-        if plan.fusion != "learned" or not request.learned or not folder.is_dir():
+        wanted = request.learned and self.uses_learned
+        if plan.fusion != "learned" or not wanted or not folder.is_dir():
             return None
         from codenib.serving.search.learned.repository import LEARNED_FOR, learned_for, open_learned
 
@@ -231,7 +237,7 @@ class Searcher:
         if spec not in self._rerankers:
             from codenib.serving.search.rerankers.choose import open_reranker
 
-            opened = open_reranker(spec)
+            opened = (self.open_reranker or open_reranker)(spec)
             if opened is None:
                 return None
             self._rerankers[spec] = opened

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
@@ -29,6 +30,7 @@ from codenib.core.source import BlobUnits, SourceFile
 from codenib.core.text.masking import mask_secrets
 from codenib.core.views import INSTANT, RepoManifest, Status, ViewKind
 from codenib.manifest.store import Store
+from codenib.serving.snapshots.opened import open_bytes_of
 from codenib.serving.snapshots.status import skipped_files
 from codenib.snapshot.blobs import Blobs, BlobSource
 from codenib.snapshot.secrets import is_secret
@@ -74,6 +76,7 @@ class PinnedSnapshot:
         self._derived: dict[Callable[[PinnedSnapshot], Any], Any] = {}
         self._opening, self._deriving = RLock(), RLock()
         self._limited: dict[frozenset[ViewKind], PinnedSnapshot] = {}
+        self.opening_s = 0.0  # what opening views and deriving from them took
 
     def pin(self, kind: ViewKind | None) -> None:
         """Read the file list and map the view now: once open, no writer can take them away."""
@@ -114,7 +117,9 @@ class PinnedSnapshot:
         if view.kind not in self._opened:
             with self._opening:
                 if view.kind not in self._opened:
+                    started = time.perf_counter()
                     self._opened[view.kind] = self._open_whole(view)
+                    self.opening_s += time.perf_counter() - started
         reader: ReaderT = self._opened[view.kind]
         return reader
 
@@ -132,6 +137,11 @@ class PinnedSnapshot:
     def opened_views(self) -> tuple[ViewKind, ...]:
         """The views that are open."""
         return tuple(self._opened)
+
+    def size_bytes(self) -> int:
+        """What the open views take at most: their parts, which are mapped, and what is derived from them."""
+        total = open_bytes_of(self.manifest, self.opened_views)
+        return total + sum(each.size_bytes() for each in list(self._limited.values()))
 
     @property
     def lexical(self) -> LexicalView:
@@ -164,7 +174,10 @@ class PinnedSnapshot:
                 self._deriving
             ):  # another lock than that of `open`: who needs no names does not wait for them
                 if build not in self._derived:
+                    started, before = time.perf_counter(), self.opening_s
                     self._derived[build] = build(self)
+                    # At least what views took that were opened for it.
+                    self.opening_s = max(self.opening_s, before + time.perf_counter() - started)
         value: DerivedT = self._derived[build]
         return value
 

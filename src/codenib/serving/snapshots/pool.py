@@ -6,8 +6,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
-from threading import Lock, RLock
+from dataclasses import replace
 from typing import TYPE_CHECKING, Protocol
 
 from codenib.compiler.compiler import IndexCompiler
@@ -19,6 +18,7 @@ from codenib.core.updates import Outcome
 from codenib.core.views import MANIFEST_SCHEMA, RepoManifest, Status, ViewKind, ViewRecord
 from codenib.serving.configuration import configured_views
 from codenib.serving.snapshots import background
+from codenib.serving.snapshots.opened import FileLook, OpenSnapshots
 from codenib.serving.snapshots.status import describe_refresh
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
@@ -44,41 +44,6 @@ _REVISIONS = 4  # opened at once; the oldest goes
 #: files that began later serves it, though files changed since: under steady edits every question that waited
 #: would otherwise take the newest one in, and all others wait for it.
 ASKED: ContextVar[float | None] = ContextVar("asked", default=None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Look:
-    """When files were looked at, and the snapshot that they were."""
-
-    began: float
-    ended: float
-    pinned: PinnedSnapshot
-
-
-class OpenSnapshots:
-    """What is open of one repository, and when its files were looked at.
-
-    The workspaces of a server share one: each had its own views of each snapshot, and after an edit each
-    looked at the files and took the edit in.
-    """
-
-    def __init__(self) -> None:
-        self.pinned: dict[tuple[str, bool], PinnedSnapshot] = {}  # by snapshot and whether it may be stale
-        self.looks: dict[str | None, _Look] = {}  # by revision
-        self.refreshing = RLock()  # one looks at the files and takes edits in, others wait for what it finds
-        self._lock = Lock()
-
-    def renew(self, at: str | None, pinned: PinnedSnapshot, renewed: PinnedSnapshot) -> None:
-        """Put `renewed` in the place of `pinned`, of the same snapshot, unless there was a look since."""
-        with self._lock:
-            look = self.looks.get(at)
-            if look is not None and look.pinned is pinned:
-                self.looks[at] = replace(look, pinned=renewed)
-
-    def look(self, at: str | None, look: _Look) -> None:
-        """Remember a look at the files."""
-        with self._lock:
-            self.looks[at] = look
 
 
 class Snapshots(Protocol):
@@ -247,13 +212,13 @@ class SnapshotPool:
         if manifest is not None:
             with suppress(StateError):  # swept meanwhile
                 pinned = self._open(manifest, kind, stale=False)
-                self.opened.look(at, _Look(started, looked, pinned))
+                self.opened.look(at, FileLook(started, looked, pinned))
                 return pinned
         key = (snapshot.id, False)
         if (known := self.opened.pinned.get(key)) is None:
             known = self._loose(snapshot)
             self._remember(key, known)
-        self.opened.look(at, _Look(started, looked, known))
+        self.opened.look(at, FileLook(started, looked, known))
         return known
 
     def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
@@ -408,7 +373,7 @@ class SnapshotPool:
                 if self._store.manifest(snapshot.id) == outcome.manifest:
                     raise  # damaged; otherwise another writer swept it before it was open
                 continue
-            self.opened.look(at, _Look(started, looked, pinned))
+            self.opened.look(at, FileLook(started, looked, pinned))
             return pinned, outcome
 
     def _bring_along(

@@ -16,6 +16,10 @@ from tests.gitrepo import GitRepo
 from codenib.adapters.mcp.transport.tokens import AccessTokens
 from codenib.fleet.tenants.audit import read_audit
 from codenib.fleet.tenants.grant import Grant
+from codenib.learning.journal.consent import consent_files, give_consent, withdraw_consent
+from codenib.learning.journal.entries import CallEntry
+from codenib.learning.journal.feedback import answer_outcomes
+from codenib.learning.journal.review import forget_everything, journal_entries, journal_state
 
 _TIMES = re.compile(rb'\\?"(seconds|[a-z_]*ms)\\?":[0-9.e-]+')
 #: Every kind of question, on one's own code and on names that only the other tenant's code has.
@@ -209,3 +213,40 @@ def test_the_audit_log_says_who_asked_what_and_how_it_ended(shop: GitRepo) -> No
     assert {each.tenant for each in rows} == {"red"}
     assert rows[0].tokens > 0 and rows[0].ms > 0
     assert rows[0].repository == str(shop.path.resolve())
+
+
+def test_calls_are_recorded_by_consent_alone_and_each_tenant_has_its_own_journal(shop: GitRepo) -> None:
+    roots = (str(shop.path.resolve()),)
+    texts = {
+        tenant: AccessTokens().create(tenant, grant=Grant(tenant=tenant, repositories=roots))[1]
+        for tenant in ("red", "blue")
+    }
+    give_consent(shop.path)  # of `codenib mcp`: it says nothing of HTTP
+    give_consent(shop.path, tenant="red")
+    give_consent(shop.path, tenant="blue")
+    withdraw_consent(shop.path, tenant="blue")
+
+    with running(shop.path) as server:
+
+        def ask(who: str, tool: str, **arguments: Any) -> None:
+            bearer = {"Authorization": f"Bearer {texts.get(who, server.token)}"}
+            body = request("tools/call", {"name": tool, "arguments": arguments})
+            assert server.post(body, **bearer)[0] == 200
+
+        for who in ("red", "blue", ""):
+            ask(who, "search", query=f"convert {who} currency")
+        ask("red", "read", path="shop/currency.py")
+        give_consent(shop.path, over_http=True)  # a server that runs notices
+        ask("", "search", query="convert by anybody")
+    red, own = journal_entries(shop.path, tenant="red"), journal_entries(shop.path)
+    assert [(each.tool, each.query) for each in red if isinstance(each, CallEntry)] == [
+        ("search", "convert red currency"),
+        ("read", ""),
+    ]
+    assert [each.query for each in own if isinstance(each, CallEntry)] == ["convert by anybody"]
+    (outcome,) = answer_outcomes(red)
+    assert [each.how for each in outcome.follow_ups] == ["read"], "the calls of a token are a session"
+    assert journal_entries(shop.path, tenant="blue") == []
+    assert journal_state(shop.path, tenant="blue").entries == 0
+    assert all("red" not in file.name for file in consent_files()), "a tenant's name may be anything"
+    assert forget_everything() == 3

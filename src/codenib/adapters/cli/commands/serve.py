@@ -6,12 +6,13 @@ import os
 import sys
 import webbrowser
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
 import click
 
-from codenib.adapters.cli.options import as_json, log_format
+from codenib.adapters.cli.options import as_json, log_format, shared
 from codenib.adapters.cli.output import print_json, project, say
 from codenib.adapters.envelopes.envelope import Envelope, utc, whole
 from codenib.adapters.envelopes.upkeep import TokenItem
@@ -19,7 +20,8 @@ from codenib.adapters.logs import LogFormat, start_log
 from codenib.core.errors import InputError
 
 if TYPE_CHECKING:
-    from codenib.adapters.mcp.transport.tokens import TokenRow
+    from codenib.adapters.mcp.transport.http import Settings
+    from codenib.adapters.mcp.transport.tokens import AccessTokens, TokenRow
     from codenib.fleet.tenants.audit import AuditText
 
 _tools = click.option(
@@ -35,14 +37,24 @@ _structured = click.option(
     help="Send facts and places as structured content. Many clients then hide the text from the model.",
 )
 
+_learned = click.option(
+    "--learned/--no-learned",
+    default=True,
+    show_default=True,
+    help="Answer with what `codenib learn` and `codenib policy` made of the repository.",
+)
+
 
 @click.command()
 @click.option("-C", "path", metavar="PATH", default=None, help="The repository (default: as before `mcp`).")
 @_tools
 @_structured
+@_learned
 @log_format
 @click.pass_obj
-def mcp(repository: str, path: str | None, tools: str, structured: bool, log_format: LogFormat) -> None:
+def mcp(
+    repository: str, path: str | None, tools: str, structured: bool, learned: bool, log_format: LogFormat
+) -> None:
     """Serve this repository to one agent, by the Model Context Protocol over standard input and output.
 
     Answers at once; the first index runs in the background. `codenib install` sets a client up.
@@ -52,28 +64,38 @@ def mcp(repository: str, path: str | None, tools: str, structured: bool, log_for
 
     start_log(log_format, sys.stderr)
     place = project(path, named=True) if path else project(repository)
-    serve_stdio(ServerContext(place), all_tools=tools == "all", structured=structured)
+    serve_stdio(ServerContext(place, learned=learned), all_tools=tools == "all", structured=structured)
+
+
+#: Of every server over HTTP: where it listens, who may ask, and what is written down.
+_HTTP = (
+    click.option("--http", "address", metavar="HOST:PORT", default="127.0.0.1:8765", show_default=True),
+    click.option("--no-auth", is_flag=True, help="Ask for no token. On this machine's own addresses alone."),
+    click.option(
+        "--audit",
+        type=click.Choice(["text", "hash", "none", "off"]),
+        default="text",
+        show_default=True,
+        help="What the audit log has of questions; off: there is no log.",
+    ),
+    click.option("--metrics", is_flag=True, help="Serve /metrics to tokens made with --metrics."),
+    click.option("--allow-host", "hosts", multiple=True, metavar="HOST[:PORT]", help="A further Host name."),
+    click.option(
+        "--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page that may ask."
+    ),
+)
+http_options = shared(*_HTTP)
 
 
 @click.command()
-@click.option("--http", "address", metavar="HOST:PORT", default="127.0.0.1:8765", show_default=True)
+@http_options
 @click.option(
     "--repo", "repositories", multiple=True, metavar="PATH", help="Serve this too; may be repeated."
 )
-@click.option("--no-auth", is_flag=True, help="Ask for no token. On this machine's own addresses alone.")
 @click.option("--page/--no-page", default=True, help="Serve the pages for browsers too, at /ui/.")
-@click.option(
-    "--audit",
-    type=click.Choice(["text", "hash", "none", "off"]),
-    default="text",
-    show_default=True,
-    help="What the audit log has of questions; off: there is no log.",
-)
-@click.option("--metrics", is_flag=True, help="Serve /metrics to tokens made with --metrics.")
-@click.option("--allow-host", "hosts", multiple=True, metavar="HOST[:PORT]", help="A further Host name.")
-@click.option("--allow-origin", "origins", multiple=True, metavar="ORIGIN", help="A web page that may ask.")
 @_tools
 @_structured
+@_learned
 @log_format
 @click.pass_obj
 def serve(
@@ -88,6 +110,7 @@ def serve(
     origins: tuple[str, ...],
     tools: str,
     structured: bool,
+    learned: bool,
     log_format: LogFormat,
 ) -> None:
     """Serve this repository, and each --repo, to many agents, by MCP over streamable HTTP.
@@ -98,28 +121,19 @@ def serve(
     Traffic is not encrypted: for other machines put a proxy with TLS in front, and name it with --allow-host.
     """
     from codenib.adapters.mcp.server_context import ServerContext, names_of, paths_of
-    from codenib.adapters.mcp.transport.http import HttpServer, Settings
-    from codenib.adapters.mcp.transport.listener import parse_address
-    from codenib.adapters.mcp.transport.tokens import AccessTokens
+    from codenib.adapters.mcp.transport.http import HttpServer
     from codenib.adapters.ui.access import PageAccess
     from codenib.adapters.ui.app import Pages
 
-    host, port = parse_address(address)
-    tokens = None if no_auth else AccessTokens()
-    if tokens is not None and not tokens.rows():
-        raise InputError("there is no token yet", hint="codenib token create NAME --repo .")
+    tokens = None if no_auth else needed_tokens()
     places = (project(repository), *(project(path, named=True) for path in repositories))
-    contexts = [ServerContext(path) for path in dict.fromkeys(places)]
-    settings = Settings(
-        host=host,
-        port=port,
+    contexts = [ServerContext(path, learned=learned) for path in dict.fromkeys(places)]
+    settings = replace(
+        http_settings(address, tokens, audit, metrics),
         hosts=hosts,
         origins=origins,
         all_tools=tools == "all",
         structured=structured,
-        metrics=metrics,
-        webhook_secret=os.environ.get("CODENIB_WEBHOOK_SECRET", ""),
-        audit=None if audit == "off" or tokens is None else cast("AuditText", audit),
     )
     start_log(log_format, sys.stderr)
     pages = Pages(names_of(contexts), PageAccess(tokens, anyone=tokens is None)) if page else None
@@ -130,6 +144,35 @@ def serve(
     if pages is not None:
         click.echo(f"http://{bound[0]}:{bound[1]}/ui/  pages for the browser")
     server.run()
+
+
+def needed_tokens() -> AccessTokens:
+    """The tokens of this home; an error where there is none, as nobody could ask."""
+    from codenib.adapters.mcp.transport.tokens import AccessTokens
+
+    tokens = AccessTokens()
+    if not tokens.rows():
+        raise InputError("there is no token yet", hint="codenib token create NAME --repo .")
+    return tokens
+
+
+def http_settings(address: str, tokens: AccessTokens | None, audit: str, metrics: bool) -> Settings:
+    """What the options of a server over HTTP say, and the user's budgets."""
+    from codenib.adapters.mcp.budgets import ServerBudgets
+    from codenib.adapters.mcp.transport.http import Settings
+    from codenib.adapters.mcp.transport.listener import parse_address
+    from codenib.serving.shared_models import configured_reranker
+
+    host, port = parse_address(address)
+    return Settings(
+        host=host,
+        port=port,
+        metrics=metrics,
+        webhook_secret=os.environ.get("CODENIB_WEBHOOK_SECRET", ""),
+        audit=None if audit == "off" or tokens is None else cast("AuditText", audit),
+        budgets=ServerBudgets.configured(),
+        reranker=configured_reranker(),
+    )
 
 
 @click.command()
@@ -185,8 +228,8 @@ def token() -> None:
     "--repo",
     "repositories",
     multiple=True,
-    metavar="PATH|GLOB",
-    help="What it is for: a repository, or a glob of paths or names; `*`: everything.",
+    metavar="PATH|NAME|GLOB",
+    help="What it is for: a repository, a name of the fleet, or a glob of paths or names; `*`: everything.",
 )
 @click.option("--tenant", default="", metavar="NAME", help="Whose it is. Tenants share the server fairly.")
 @click.option("--view", "views", multiple=True, metavar="VIEW", help="A view that may answer (default: all).")
@@ -210,13 +253,12 @@ def create(
 ) -> None:
     """Make a token with NAME and print it, once."""
     from codenib.adapters.mcp.transport.tokens import AccessTokens
-    from codenib.fleet.tenants.grant import Grant, is_glob
-    from codenib.serving.installation import repository_root
+    from codenib.fleet.tenants.grant import Grant
 
     wanted = repositories or (() if metrics else (repository,))
     grant = Grant(
         tenant=tenant,
-        repositories=tuple(path if is_glob(path) else str(repository_root(path)) for path in wanted),
+        repositories=tuple(_place(path) for path in wanted),
         views=views,
         requests_per_s=rate,
         concurrent=concurrent,
@@ -228,6 +270,18 @@ def create(
         return
     click.echo(text)
     say(f"{row.name} ({row.id}) for {_scope(row)}; it is not shown again")
+
+
+def _place(written: str) -> str:
+    """A glob or a name of the fleet as it is, else the root of the repository at that path."""
+    from codenib.fleet.catalogue.catalogue import Catalogue
+    from codenib.fleet.tenants.grant import is_glob
+    from codenib.serving.installation import repository_root
+
+    known = is_glob(written) or (
+        not Path(written).exists() and any(entry.name == written for entry in Catalogue.open().entries)
+    )
+    return written if known else str(repository_root(written))
 
 
 @token.command("list")

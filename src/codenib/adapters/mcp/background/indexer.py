@@ -1,4 +1,5 @@
-"""A repository in, its default views and progress lines out, run as `python -m` with the root.
+"""A repository in, its default views and progress lines out, run as `python -m` with the root
+and how far it gives way to other processes.
 
 The text views come first, and a line says so: from then on questions can be answered.
 
@@ -12,17 +13,21 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Mapping
 
 import msgspec
 
 from codenib.core.errors import CodenibError
 from codenib.serving.workspace import Workspace
+from codenib.system.processes import be_nice
+from codenib.system.usage import cpu_seconds, peak_bytes
 
 _EVERY_S = 0.1
 
 
-def main(root: str) -> int:
+def main(root: str, niceness: int = 0) -> int:
     """Build or maintain the views of `root` that nobody needs to ask for."""
+    be_nice(niceness)
     threading.Thread(target=end_with_parent, daemon=True).start()
     said = 0.0
     before = ""
@@ -36,16 +41,20 @@ def main(root: str) -> int:
 
     try:
         with Workspace(root, progress=progress) as workspace:
-            workspace.update(wait=False)  # a view that fails is recorded as failed, and its questions say so
+            done = workspace.update(
+                wait=False
+            )  # a view that fails is recorded as failed, and its questions say so
             _say({"ready": True})
             workspace.maintenance.catch_up()
+            if "built" in done.views.values():  # every file was read: the next time takes as much at most
+                _say({"cpu_s": cpu_seconds(), "peak_bytes": peak_bytes()})
     except CodenibError as error:
         _say({"error": error.message, "hint": error.hint})
         return error.exit_code
     return 0
 
 
-def _say(row: dict[str, str | int]) -> None:
+def _say(row: Mapping[str, str | float]) -> None:
     sys.stdout.buffer.write(msgspec.json.encode(row) + b"\n")
     sys.stdout.buffer.flush()
 
@@ -58,4 +67,4 @@ def end_with_parent() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1], int(sys.argv[2])))

@@ -62,7 +62,7 @@ DEFAULT_TOOLS = (
             budget(4000),
         ),
         explore,
-        ranks=True,
+        ranks=lambda arguments: True,
     ),
     McpTool(
         "search",
@@ -70,7 +70,7 @@ DEFAULT_TOOLS = (
         " code. like=path:line finds code that resembles a place.",
         (Parameter("query", "string"), Parameter("like", "string"), K, PATHS, budget(1500)),
         search,
-        ranks=True,
+        ranks=lambda arguments: not arguments["like"],
     ),
     McpTool(
         "grep",

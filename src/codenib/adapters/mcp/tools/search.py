@@ -131,6 +131,7 @@ def ranked_reply(call: Call, route: str, like: str = "") -> ToolReply:
         route="lexical" if cheaper else route,
         paths=call["paths"] or (),
         like=like,
+        reranker=call.context.reranker if route == "auto" and not cheaper and not like else None,
     )
     answer = call.workspace.searcher.search(request)
     if cheaper:

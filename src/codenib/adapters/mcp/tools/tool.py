@@ -43,7 +43,7 @@ class McpTool:
 
     `waits` says that it needs the first index; `navigates` that it may ask a language server; `needs` names
     the view without which it is an error. `scans` says whether a call with these arguments searches by a
-    pattern of the client, which may take all of its time limit. One that `ranks` has a cheaper plan, too.
+    pattern of the client, which may take all of its time limit; `ranks`, whether it has a cheaper plan.
     """
 
     name: str
@@ -54,7 +54,7 @@ class McpTool:
     navigates: bool = False
     needs: ViewKind | None = None
     scans: Callable[[Mapping[str, Any]], bool] = lambda arguments: False
-    ranks: bool = False
+    ranks: Callable[[Mapping[str, Any]], bool] = lambda arguments: False
 
     def lane(self, arguments: Mapping[str, Any]) -> Lane:
         """With which other calls a call takes turns."""

@@ -87,7 +87,8 @@ class _Called(msgspec.Struct):
 class Guard:
     """The outermost application. Without `tokens` everyone who gets here may ask.
 
-    `pages` get what is below `PAGES`, and know by their own cookie who asks.
+    `pages` get what is below `PAGES`, and know by their own cookie who asks. `common` sites have an address
+    for every token, and answer each for what it is for.
     """
 
     def __init__(
@@ -100,8 +101,10 @@ class Guard:
         accounts: Accounts,
         pages: ASGIApp | None = None,
         points: Mapping[str, ServicePoint] | None = None,
+        common: Mapping[str, Site] | None = None,
     ) -> None:
         self._sites = sites
+        self._common = common or {}
         self._points = points or {}
         self._addresses: dict[tuple[str, ...], dict[str, Site]] = {}  # by what a token is for
         self._tokens = tokens
@@ -181,6 +184,7 @@ class Guard:
             what = f"the {row.tokens_per_day:,} tokens of this day are used; wait {ceil(wait_s)} s"
             raise Refusal(429, what, **{"retry-after": str(ceil(wait_s))})
         site = self._sites_of(grant.repositories, grant.allows).get(scope["path"])
+        site = site or self._common.get(scope["path"])
         if site is None:
             # The same answer, found the same way, for what is not there and for what is another's.
             raise Refusal(404, f"no repository at {scope['path'][:100]!r} for this token")

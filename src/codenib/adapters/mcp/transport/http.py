@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
@@ -12,10 +12,16 @@ from typing import Protocol
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from starlette.types import Receive, Scope, Send
 
+from codenib.adapters.mcp.admission import BuildAdmission
+from codenib.adapters.mcp.budgets import ServerBudgets
+from codenib.adapters.mcp.fleet_calls import FleetCalls
+from codenib.adapters.mcp.fleet_server import build_fleet_server
+from codenib.adapters.mcp.open_repositories import OpenRepositories
 from codenib.adapters.mcp.record import CallRecord
 from codenib.adapters.mcp.server import build_http_server, open_lanes
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.adapters.mcp.transport.accounts import Accounts
+from codenib.adapters.mcp.transport.fleet_points import FLEET, question_sites
 from codenib.adapters.mcp.transport.guard import Guard, Limits, Site
 from codenib.adapters.mcp.transport.handshake import early_tools
 from codenib.adapters.mcp.transport.listener import Listener, is_loopback
@@ -26,12 +32,16 @@ from codenib.adapters.mcp.transport.points import (
     webhook_point,
 )
 from codenib.adapters.mcp.transport.tokens import AccessTokens
+from codenib.adapters.mcp.turns import Requester
 from codenib.adapters.observed.metrics import Metrics
 from codenib.adapters.observed.spans import Spans, wants_spans
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, StateError
 from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.tenants.audit import AuditLog, AuditText
+from codenib.fleet.tenants.fleets import GrantedFleets
 from codenib.fleet.tenants.quota import DailyUsage
+from codenib.learning.journal.tenants import TenantRecorders
+from codenib.serving.shared_models import SharedModels
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +58,9 @@ class Settings:
     metrics: bool = False  # for tokens that are for them
     webhook_secret: str = ""  # of the git server that tells of pushes; empty: nobody may
     audit: AuditText | None = None  # what the audit log has of questions; None: there is no log
+    fleet: bool = False  # answer for the repositories of the catalogue, too, at /mcp and below /v1
+    budgets: ServerBudgets = field(default_factory=ServerBudgets)
+    reranker: str | None = None  # of `search`: the user's own choice, never a client's
 
 
 class PageApp(Protocol):
@@ -73,12 +86,21 @@ class HttpServer:
             hint = "codenib token create NAME --repo PATH"
             raise InputError(f"{settings.host} can be reached by others: tokens are needed there", hint=hint)
         self._contexts = contexts
+        self._journals = [TenantRecorders(context.root) for context in contexts]
         self._tokens = tokens
         self._settings = settings
         self._pages = pages
+        self._fleets = GrantedFleets(everything=tokens is None)
         audit = AuditLog(text=settings.audit) if settings.audit is not None else None
-        self._lanes = open_lanes()
-        self._metrics = Metrics(self._lanes.items(), self._states) if settings.metrics else None
+        budgets = settings.budgets
+        self._lanes = open_lanes(budgets.patience_s)
+        self._open = OpenRepositories(budgets.memory_bytes)
+        self._builds = BuildAdmission(budgets.builds, self._calls_wait)
+        self._models = SharedModels()
+        for context in contexts:
+            context.residency, context.admission = self._open, self._builds
+            context.models, context.reranker = self._models, settings.reranker
+        self._metrics = self._open_metrics() if settings.metrics else None
         self._spans = Spans() if wants_spans() else None
         observers: list[Callable[[CallRecord], None]] = []
         if self._metrics is not None:
@@ -87,6 +109,13 @@ class HttpServer:
             observers.append(self._spans.record)
         self._accounts = Accounts(DailyUsage() if tokens is not None else None, audit, observers)
         self._listener = Listener(settings.host, settings.port, command="codenib serve --http 127.0.0.1:0")
+
+    def _open_metrics(self) -> Metrics:
+        metrics = Metrics(self._lanes.items(), self._states)
+        metrics.observe_memory(self._open)
+        metrics.observe_builds(self._builds)
+        metrics.observe_models(self._models)
+        return metrics
 
     def bind(self) -> tuple[str, int]:
         """Take the port."""
@@ -103,10 +132,14 @@ class HttpServer:
             asyncio.run(self._serve())
         finally:
             self._accounts.end()
+            self._open.save()
             if self._spans is not None:
                 self._spans.close()
+            for journal in self._journals:
+                journal.close()
             for context in self._contexts:
                 context.close()
+            self._fleets.close()
 
     def stop(self) -> None:
         """End `run`."""
@@ -117,7 +150,23 @@ class HttpServer:
             self._guard = guard
             for context in self._contexts:
                 context.start()
-            await self._listener.serve(self._app)
+            preload = asyncio.create_task(self._preload()) if self._settings.budgets.preloads else None
+            try:
+                await self._listener.serve(self._app)
+            finally:
+                if preload is not None:
+                    preload.cancel()
+
+    async def _preload(self) -> None:
+        """Open what was asked often before this start, one after the other, behind the calls that come."""
+        sites = {context.key: context for context in self._contexts}
+        nobody = Requester("", urgency="background")
+        for key in await asyncio.to_thread(self._open.preload, sites):
+            with suppress(StateError):  # the server is busy: what is asked opens itself
+                await self._lanes["calls"].run(nobody, sites[key].warm_up)
+
+    def _calls_wait(self) -> bool:
+        return any(turns.waiting for turns in self._lanes.values())
 
     async def _app(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._guard(scope, receive, send)
@@ -128,14 +177,24 @@ class HttpServer:
         async with AsyncExitStack() as stack:
             early = partial(early_tools, all_tools=settings.all_tools)
             sites: list[Site] = []
-            for context in self._contexts:
+            for context, journals in zip(self._contexts, self._journals, strict=True):
                 server, busy = build_http_server(
-                    context, all_tools=settings.all_tools, structured=settings.structured, lanes=self._lanes
+                    context,
+                    all_tools=settings.all_tools,
+                    structured=settings.structured,
+                    lanes=self._lanes,
+                    journals=journals,
                 )
                 # Stateless: no session outlives its request, so there is none to steal or to fill memory.
                 manager = StreamableHTTPSessionManager(server, stateless=True)
                 await stack.enter_async_context(manager.run())
                 sites.append(Site(context.root, manager.asgi_app, context.name, early, busy_s=busy))
+            common: dict[str, Site] = {}
+            if settings.fleet:
+                calls = FleetCalls(self._fleets.of, self._lanes)
+                manager = StreamableHTTPSessionManager(build_fleet_server(calls), stateless=True)
+                await stack.enter_async_context(manager.run())
+                common = {"/mcp": Site(FLEET, manager.asgi_app, "fleet"), **question_sites(calls)}
             names = self._listener.names(settings.hosts, settings.origins)
             yield Guard(
                 sites,
@@ -145,6 +204,7 @@ class HttpServer:
                 accounts=self._accounts,
                 pages=self._pages,
                 points=self._points(),
+                common=common,
             )
 
     def _states(self) -> list[str]:
@@ -155,5 +215,5 @@ class HttpServer:
         if self._metrics is not None:
             points |= metrics_point(self._metrics.text)
         if self._settings.webhook_secret:
-            points |= webhook_point(self._settings.webhook_secret, Catalogue.open)
+            points |= webhook_point(self._settings.webhook_secret, Catalogue.open, self._builds)
         return points

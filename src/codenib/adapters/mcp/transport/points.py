@@ -15,6 +15,7 @@ from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from codenib.adapters.logs import log_event
+from codenib.adapters.mcp.admission import FETCH, BuildAdmission
 from codenib.core.errors import CodenibError, InputError
 from codenib.fleet.catalogue.catalogue import Catalogue
 from codenib.fleet.catalogue.sync import sync_all
@@ -59,7 +60,9 @@ def metrics_point(text: Callable[[], bytes]) -> dict[str, ServicePoint]:
     return {METRICS: ServicePoint(metrics, access="metrics")}
 
 
-def webhook_point(secret: str, catalogue: Callable[[], Catalogue]) -> dict[str, ServicePoint]:
+def webhook_point(
+    secret: str, catalogue: Callable[[], Catalogue], builds: BuildAdmission
+) -> dict[str, ServicePoint]:
     """Where a git server tells of a push: its repositories are fetched beside the answer.
 
     The answer never says whether there was one: who knows the secret may still not know the catalogue.
@@ -67,7 +70,7 @@ def webhook_point(secret: str, catalogue: Callable[[], Catalogue]) -> dict[str, 
     fetching = threading.Lock()
 
     def fetch(names: Catalogue, entries: Sequence[object]) -> None:
-        with fetching:  # one after the other: a burst of events is one exchange each
+        with fetching, builds.admitted(FETCH):  # one after the other: a burst of events is one exchange each
             try:
                 for outcome in sync_all(names, entries):  # type: ignore[arg-type]
                     log_event(f"fetched {outcome.name}", state=outcome.state, moved=len(outcome.moved))

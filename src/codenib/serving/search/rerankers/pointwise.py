@@ -43,8 +43,13 @@ class PointwiseReranker:
     release_memory: Callable[[], None] = _nothing
 
     def scores(self, query: str, documents: Sequence[str]) -> list[float]:
-        pairs = self.model.encode(query, documents)
-        order = sorted(set(pairs), key=lambda pair: (-len(pair.ids), pair))
+        return self.score_many([(query, documents)])[0]
+
+    def score_many(self, asked: Sequence[tuple[str, Sequence[str]]]) -> list[list[float]]:
+        """The scores of several queries, each with its documents, in the same batches."""
+        encoded = [self.model.encode(query, documents) for query, documents in asked]
+        pairs = {pair for row in encoded for pair in row}
+        order = sorted(pairs, key=lambda pair: (-len(pair.ids), pair))
         scores: dict[PairTokens, float] = {}
         start, size = 0, self.batch_size
         while start < len(order):
@@ -59,9 +64,10 @@ class PointwiseReranker:
                 values = [math.nan]  # the paper gives such a document zero: the lowest score there is
             scores.update(zip(batch, values, strict=True))
             start += len(batch)
-        if scores and all(math.isnan(value) for value in scores.values()):
+        rows = [[scores[pair] for pair in row] for row in encoded]
+        if any(row and all(math.isnan(value) for value in row) for row in rows):
             raise ProviderError(
                 f"{self.identity.model} runs out of memory on every document",
                 hint="choose a smaller model, for example qwen3-0.6b or an onnx:FOLDER",
             )
-        return [scores[pair] for pair in pairs]
+        return rows

@@ -1,7 +1,8 @@
-"""`export` in one clone, `import` in another; `fleet verify` of a store."""
+"""`export` in one clone, `import` in another; `fleet verify` and `fleet gc` of a store."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -11,8 +12,8 @@ from click.testing import CliRunner
 from tests.gitrepo import GitRepo
 
 from codenib.adapters.cli.main import cli
-from codenib.adapters.envelopes.fleet import StoreReply
-from codenib.core.errors import StateError
+from codenib.adapters.envelopes.fleet import StoreCollectionReply, StoreReply
+from codenib.core.errors import InputError, StateError
 from codenib.fleet.store.layout import head_path
 from codenib.fleet.store.objects import ObjectStore
 
@@ -49,3 +50,16 @@ def test_verify_says_that_a_store_is_whole_or_what_is_not(tmp_path: Path) -> Non
     assert done.exit_code == StateError.exit_code
     assert "1 problem" in done.output
     assert "heads/main cannot be read" in done.output
+
+
+def test_gc_marks_first_and_says_when_the_next_run_removes(tmp_path: Path) -> None:
+    url = (tmp_path / "store").as_uri()
+    ref, _ = ObjectStore.open(url).put(b"of a writer that was killed")
+    run = CliRunner().invoke
+    assert "1 that no head names are too new" in run(cli, ["fleet", "gc", "--store", url]).output
+    os.utime(tmp_path / "store" / ref.path, (0, 0))
+    done = run(cli, ["fleet", "gc", "--store", url, "--dry-run", "--json"])
+    item = msgspec.json.decode(done.output, type=StoreCollectionReply).items[0]
+    assert (done.exit_code, item.dry_run, item.marked, item.removed) == (0, True, 1, 0)
+    assert "1 objects of 27 B marked" in run(cli, ["fleet", "gc", "--store", url]).output
+    assert isinstance(run(cli, ["fleet", "gc", "--store", url, "--grace", "5m"]).exception, InputError)

@@ -18,7 +18,9 @@ FLEET_COMMANDS = {
     "symbols": ("ask", "symbols", "Find declarations by name in all repositories."),
     "def": ("ask", "def_", "Show where a name that code imports is declared, by the packages' manifests."),
     "mcp": ("mcp", "mcp", "Serve all repositories to an agent, by the Model Context Protocol."),
+    "serve": ("serve", "serve", "Serve all repositories over HTTP, to each token those that it is for."),
     "verify": ("verify", "verify", "Check that a store has everything that its heads name."),
+    "gc": ("gc", "gc", "Remove what no head of a store names, beside those who publish."),
     "simulate": (
         "simulate",
         "simulate",

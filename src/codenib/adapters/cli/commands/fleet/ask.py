@@ -16,11 +16,12 @@ from codenib.adapters.envelopes.fleet_answers import (
     fleet_symbols_reply,
 )
 from codenib.core.errors import InputError
-from codenib.fleet.search.answers import FleetAnswer, FleetCoverage, FleetSymbols
+from codenib.fleet.search.answers import AskedRepository, FleetAnswer, FleetCoverage, FleetSymbols
 from codenib.fleet.search.fleet import Fleet
 from codenib.fleet.search.ranked import DEFAULT_ASKED, FleetRequest
 
 _NAMED = 5  # repositories that a remark names
+_EXPLAINED = 3  # repositories of which it is said why they were asked
 _REASONS = 3  # of those that could not be asked
 
 
@@ -29,10 +30,9 @@ _REASONS = 3  # of those that could not be asked
 @click.option("-k", default=10, show_default=True, type=click.IntRange(min=1), help="How many results.")
 @click.option(
     "--ask",
-    default=DEFAULT_ASKED,
-    show_default=True,
     type=click.IntRange(min=1),
-    help="How many repositories to open, the most promising ones.",
+    help="How many repositories to open, the likeliest first; else those that may be meant, "
+    f"{DEFAULT_ASKED} at most.",
 )
 @click.option("--level", type=click.Choice(["unit", "file"]), default="unit", show_default=True)
 @click.option(
@@ -44,7 +44,7 @@ _REASONS = 3  # of those that could not be asked
 def search(
     query: str,
     k: int,
-    ask: int,
+    ask: int | None,
     level: Any,
     tests: Any,
     repos: tuple[str, ...],
@@ -128,15 +128,18 @@ def symbols(name: str, k: int, repos: tuple[str, ...], json_output: bool) -> Non
 @click.command("def")
 @click.argument("name")
 @limit_option(20, "declarations")
+@click.option(
+    "--from", "asker", metavar="REPO", default="", help="Say which version this repository asks for."
+)
 @shared(repo_globs, as_json)
-def def_(name: str, k: int, repos: tuple[str, ...], json_output: bool) -> None:
+def def_(name: str, k: int, asker: str, repos: tuple[str, ...], json_output: bool) -> None:
     """Show where NAME, as code imports it (requests.Session, example.org/chi.NewRouter), is declared.
 
     Packages are known by the manifests of the repositories; where none exports NAME's package, declarations
     of the same name are listed, and the answer says so.
     """
     with Fleet() as fleet:
-        answer = fleet.definitions(name, k=k or EVERYTHING, repos=repos)
+        answer = fleet.definitions(name, k=k or EVERYTHING, asker=asker, repos=repos)
     _print_symbols(answer, json_output)
 
 
@@ -154,6 +157,8 @@ def _print_symbols(answer: FleetSymbols, json_output: bool) -> None:
     say(f"{len(answer.items):,} of {answer.total:,} declarations in {answer.seconds * 1000:.0f} ms")
     if answer.note:
         say(answer.note)
+    for each in answer.required:
+        say(str(each))
     say_coverage(answer.coverage, why="do not have the word")
 
 
@@ -176,6 +181,15 @@ def _print_answer(answer: FleetAnswer, level: str) -> None:
     if answer.note:
         say(answer.note)
     say_coverage(answer.coverage)
+    for each in answer.coverage.asked[:_EXPLAINED]:
+        say(f"{each.name}: likely {each.likelihood:.0%}, as {_why(each)}")
+
+
+def _why(asked: AskedRepository) -> str:
+    """What made a repository likely."""
+    said = [f"the query says {asked.called}"] if asked.called else []
+    words = [f"its words are {', '.join(asked.words)}"] if asked.words else []
+    return " and ".join(said + words)
 
 
 def say_coverage(coverage: FleetCoverage, why: str = "fit less") -> None:

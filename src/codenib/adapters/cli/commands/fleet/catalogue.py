@@ -73,7 +73,7 @@ def add(
         return
     for row in rows:
         click.echo(f"{'changed' if row.name in known else 'added'} {_described(row)}")
-    say(f"the fleet has {len(catalogue.entries):,} repositories")
+    say(_size(catalogue))
     if any(row.place == "mirror" for row in rows):
         say("codenib fleet sync fetches the mirrors")
 
@@ -110,7 +110,7 @@ def remove(names: tuple[str, ...], json_output: bool) -> None:
         return
     for row in rows:
         click.echo(f"removed {row.name}")
-    say(f"the fleet has {len(left.entries):,} repositories")
+    say(_size(left))
 
 
 @click.command()
@@ -131,13 +131,21 @@ def status(repos: tuple[str, ...], json_output: bool) -> None:
 _COLORS = {"fresh": "green", "never": "yellow", "failed": "red", "gone": "red"}
 
 
+def _size(catalogue: Catalogue) -> str:
+    count = len(catalogue.entries)
+    return f"the fleet has {count:,} {'repository' if count == 1 else 'repositories'}"
+
+
 def _print_status(row: FleetStatusItem) -> None:
     heads = ", ".join(
         f"{branch} {commit[:10]}{_standing(row.compiled.get(branch), commit)}"
         for branch, commit in row.heads.items()
     )
-    if row.state == "never":  # what its heads are now nobody asked
-        heads = ", ".join(f"{branch} compiled at {commit[:10]}" for branch, commit in row.compiled.items())
+    if row.state == "never":
+        heads = "heads unknown: " + ", ".join(
+            [f"{branch} compiled at {commit[:10]}" for branch, commit in row.compiled.items()]
+            + [f"codenib fleet sync --repos {row.name}"]
+        )
     synced = f" at {row.synced:%Y-%m-%d %H:%M} UTC" if row.synced else ""
     state = click.style("never synced" if row.state == "never" else row.state, fg=_COLORS[row.state])
     click.echo(f"{row.name}  {state}{synced}  {heads}".rstrip())

@@ -22,6 +22,20 @@ _LOADS = (1, 10, 100)
 @click.option(
     "--repositories", type=click.IntRange(1), default=10_000, show_default=True, help="Of the whole fleet."
 )
+@click.option(
+    "--skew",
+    type=click.FloatRange(0, 3),
+    default=1.0,
+    show_default=True,
+    help="Assumed of further repositories: the n-th is asked n ** -SKEW as often as the first.",
+)
+@click.option(
+    "--patience",
+    type=float,
+    default=10.0,
+    show_default=True,
+    help="Seconds that a call may wait.",
+)
 @click.option("--memory-mb", type=float, default=2000.0, show_default=True, help="For open repositories.")
 @click.option("--slots", type=click.IntRange(1), default=4, show_default=True, help="Calls that run at once.")
 @click.option(
@@ -36,6 +50,8 @@ def simulate(
     record: Path | None,
     loads: tuple[int, ...],
     repositories: int,
+    skew: float,
+    patience: float,
     memory_mb: float,
     slots: int,
     most_calls: int,
@@ -43,7 +59,7 @@ def simulate(
     """Show latency, memory and hit rate of the server's policies under more load and more repositories.
 
     Costs are those of recorded calls, by the audit log of `codenib serve` or a trace of it. More load is more
-    of the same, spread at random. Cheaper plans, edits and builds are not simulated.
+    of the same, spread at random. Edits and builds are not simulated.
     """
     from codenib.fleet.scheduler.measured import recorded_trace
     from codenib.fleet.scheduler.simulate import Machine, SimulatedPolicy
@@ -54,7 +70,7 @@ def simulate(
     if record is not None:
         write_trace(calls, record)
         say(f"{len(calls.calls):,} calls of {len(calls.repositories)} repositories are in {record}")
-    machine = Machine(slots, memory_mb * 1e6)
+    machine = Machine(slots, memory_mb * 1e6, patience)
     policies = [
         SimulatedPolicy(),
         SimulatedPolicy(order="fifo"),
@@ -66,11 +82,11 @@ def simulate(
     span = f"{len(calls.calls):,} calls in {calls.seconds:.0f} s of {len(calls.repositories)} repositories"
     click.echo(f"recorded: {span}; {slots} slots, {memory_mb:.0f} MB")
     heads = f"{'load':>5} {'repos':>7}  {'policy':34} {'p50':>11} {'p99':>11} {'lightest':>11}"
-    click.echo(f"{heads} {'hits':>6} {'MB':>6} {'busy':>5} refused {'calls':>7}")
+    click.echo(f"{heads} {'hits':>6} {'opening':>8} {'MB':>6} {'busy':>5} cheaper refused {'calls':>7}")
     replays = (
         (load, bigger, policy)
         for load, count in scales
-        for bigger in [grown(calls, Scale(load, count, most_calls))]
+        for bigger in [grown(calls, Scale(load, count, skew, most_calls))]
         for policy in policies
     )
     for load, bigger, policy in replays:
@@ -79,7 +95,9 @@ def simulate(
         p50, p99, best = (f"{1e3 * each:.1f}ms" for each in (came.p50_s, came.p99_s, least))
         click.echo(
             f"{load:>4}x {len(bigger.repositories):>7,}  {policy!s:34} {p50:>11} {p99:>11} {best:>11}"
-            f" {came.hit_rate:>6.1%} {came.most_bytes / 1e6:>6.0f} {came.busy:>5.0%}"
-            f" {came.refused / came.calls:>7.1%} {came.calls:>7,}"
+            f" {came.hit_rate:>6.1%} {1e3 * came.opening_s:>6.1f}ms"
+            f" {came.most_bytes / 1e6:>6.0f} {came.busy:>5.0%}"
+            f" {came.cheaper / came.calls:>7.1%} {came.refused / came.calls:>7.1%} {came.calls:>7,}"
         )
     say("lightest: the p99 of the tenant that fared best: where turns are fair, of who asks least")
+    say("opening: what a call spent on it, on average")
