@@ -41,6 +41,10 @@ _KEPT_BUCKETS = 10_000
 _KEPT_ADDRESSES = 1000
 _BURST_S = 5.0  # of a token's own rate that may come at once
 _SOON = {"retry-after": "1"}
+#: How long, and how many bytes, of a body that is too large are read after its refusal. Whoever sends all
+#: of it before reading would get a reset in place of the answer if the connection were closed before.
+_LINGER_S = 2.0
+_LINGER_BYTES = 16_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +152,7 @@ class Guard:
                     await site.app(scope, _given(body, receive), timely)
         except Refusal as refusal:
             record.outcome = "refused"
-            await _refuse(refusal, timely)
+            await _refuse(refusal, timely, receive if refusal.status == 413 else None)
         except TimeoutError:
             if not started:
                 raise  # the server closes the connection
@@ -325,12 +329,31 @@ def _takes_json(scope: Scope) -> bool:
     )
 
 
-async def _refuse(refusal: Refusal, send: Send) -> None:
-    await _respond(refusal.status, msgspec.json.encode({"error": refusal.what}), refusal.headers, send)
+async def _refuse(refusal: Refusal, send: Send, unread: Receive | None = None) -> None:
+    """Answer with the refusal; then take what is still coming of a body that is `unread`, within bounds."""
+    body = msgspec.json.encode({"error": refusal.what})
+    if unread is None:
+        await _respond(refusal.status, body, refusal.headers, send)
+        return
+    await _begin(refusal.status, body, refusal.headers, send)
+    taken = 0
+    with anyio.move_on_after(_LINGER_S):
+        while taken <= _LINGER_BYTES:
+            message = await unread()
+            taken += len(message.get("body", b""))
+            if not message.get("more_body", False):
+                break
+    await send({"type": "http.response.body", "body": b""})
 
 
 async def _respond(status: int, body: bytes, more: Mapping[str, str], send: Send) -> None:
+    await _begin(status, body, more, send)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _begin(status: int, body: bytes, more: Mapping[str, str], send: Send) -> None:
+    """Send all of an answer, and leave its end to the caller."""
     headers = {"content-type": "application/json", "content-length": str(len(body)), **more}
     raw = [(name.encode(), value.encode()) for name, value in headers.items()]
     await send({"type": "http.response.start", "status": status, "headers": raw})
-    await send({"type": "http.response.body", "body": body})
+    await send({"type": "http.response.body", "body": body, "more_body": True})
