@@ -58,5 +58,6 @@ def is_secret(path: str) -> bool:
     name = lower.rpartition("/")[2]
     secret = name in _NAMES or name.endswith(_ENDS) or name.startswith(".env.") or bool(_LIKE.fullmatch(name))
     secret = secret or lower.endswith(_PLACES)
-    secret = secret or (any(folder in lower for folder in _FOLDERS) and not name.endswith(".pub"))
+    hidden = "/." in lower  # as each of the folders begins
+    secret = secret or (hidden and any(folder in lower for folder in _FOLDERS) and not name.endswith(".pub"))
     return secret and not name.endswith(_SHARED)

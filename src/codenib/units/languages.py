@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib import metadata
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -172,13 +172,13 @@ def language_hint(path: str) -> str:
     >>> language_hint("src/app.tsx"), language_hint("data/a.json"), language_hint("bin/run")
     ('tsx', 'json', '')
     """
-    name = PurePosixPath(path).name.lower()
+    name = path.rpartition("/")[2].lower()  # by text: every question asks it of every file
     if name in _BASENAMES:
         return _BASENAMES[name]
-    extension = PurePosixPath(name).suffix
-    if not extension:
+    dot = name.rfind(".")
+    if not 0 < dot < len(name) - 1:
         return ""
-    return _BY_EXTENSION.get(extension, "text")
+    return _BY_EXTENSION.get(name[dot:], "text")
 
 
 def language_of(data: bytes, hint: str) -> str:

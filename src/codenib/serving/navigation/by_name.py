@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codenib.core.facts import BY_NAME
@@ -25,10 +26,45 @@ if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.views.graph.read import GraphView
 
-_TIMEOUT_S = 2.0  # for names in files that no engine resolved: there are few
-_UNKNOWN_S = 0.2  # of processor time, for names in all others that no engine knows
 _READ_AT_ONCE = 20
 _CALLED = re.compile(r"\s*\(")
+_PLAIN = re.compile(r"\w+")
+_OF_NAME = re.compile(r"[\w$]")
+
+
+@dataclass(frozen=True, slots=True)
+class Patience:
+    """For how long places of a name are looked for: searching files, then looking at what they have there."""
+
+    search_s: float = 2.0
+    look_s: float = 0.2  # of processor time
+
+
+PATIENCE = Patience()
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPlaces:
+    """Places that have a name and that nobody resolved, in order; `left` counts those not looked at.
+
+    They are not `whole` where the time for searching files was over before the last.
+    """
+
+    places: tuple[Location, ...] = ()
+    left: int = 0
+    whole: bool = True
+
+    @property
+    def unknown(self) -> int:
+        """How many places there may be, at least."""
+        return len(self.places) + self.left + (not self.whole)
+
+    @property
+    def note(self) -> str:
+        """What was not looked at, in words; empty where everything was."""
+        left = f"{self.left:,} further places of the name were not looked at" if self.left else ""
+        rest = "" if self.whole else "there was no time to search every file for the name"
+        return "; ".join(filter(None, (left, rest)))
 
 
 def places_of_name(
@@ -52,53 +88,68 @@ def places_of_name(
 
 
 def places_in_files(
-    snapshots: Snapshots, name: str, paths: Collection[str], request: SnapshotRequest
-) -> tuple[Location, ...]:
+    snapshots: Snapshots,
+    name: str,
+    paths: Collection[str],
+    request: SnapshotRequest,
+    *,
+    patience: Patience = PATIENCE,
+) -> NamedPlaces:
     """Every place with a name in some files, in order."""
     if not name or not paths:
-        return ()
+        return NamedPlaces()
     pinned, _ = snapshots.pin(ViewKind.TRIGRAM, request)
     wanted = frozenset(paths)
     matches = pinned.trigram.search(
-        rf"\b{re.escape(name)}\b", paths=wanted.__contains__, limit=None, timeout_s=_TIMEOUT_S
+        rf"\b{re.escape(name)}\b", paths=wanted.__contains__, limit=None, timeout_s=patience.search_s
     )
-    return tuple(
+    places = tuple(
         Location(match.path, match.line, start, match.line, end, scope=BY_NAME)
         for match in matches.items
         for start, end in match.spans
     )
+    return NamedPlaces(places, whole=matches.complete)
 
 
 def unknown_tokens(
-    snapshots: Snapshots, graph: GraphView, name: str, paths: Collection[str], request: SnapshotRequest
-) -> tuple[tuple[Location, ...], int]:
+    snapshots: Snapshots,
+    graph: GraphView,
+    name: str,
+    paths: Collection[str],
+    request: SnapshotRequest,
+    *,
+    patience: Patience = PATIENCE,
+) -> NamedPlaces:
     """Where code of resolved files has a name and the engine does not know what it is there, in order.
 
-    Such are uses through values whose types are not known. The second value counts places that were not
-    looked at, as there are too many.
+    Such are uses through values whose types are not known.
     """
-    from codenib.views.graph.navigate import has_meaning, is_guess
+    from codenib.views.graph.navigate import is_guess, places_without_meaning
 
     if not name or not paths:
-        return (), 0
+        return NamedPlaces()
     pinned, _ = snapshots.pin(ViewKind.TRIGRAM, request)
-    pattern = rf"(?<![\w$]){re.escape(name)}(?![\w$])"
     wanted = frozenset(paths)
-    matches = pinned.trigram.search(pattern, paths=wanted.__contains__, limit=None, timeout_s=_TIMEOUT_S)
-    deadline = time.thread_time() + _UNKNOWN_S  # the view may just have been built
-    unknown: dict[str, list[tuple[int, int]]] = {}
-    guesses: set[tuple[str, int, int]] = set()  # tokens of code for certain
-    left = 0
+    # Without looking around, which only another process may do: starting one takes longer than all the rest.
+    matches = pinned.trigram.search(
+        rf"\b{name}\b" if _PLAIN.fullmatch(name) else re.escape(name),
+        paths=wanted.__contains__,
+        limit=None,
+        timeout_s=patience.search_s,
+    )
+    deadline = time.thread_time() + patience.look_s  # the view may just have been built
+    named: dict[str, list[tuple[int, int]]] = {}
     for match in matches.items:
-        for start, _ in match.spans:
-            if time.thread_time() > deadline:
-                left += 1
-                continue
-            place = Position(match.path, match.line, start)
-            if is_guess(graph, place):
-                guesses.add((match.path, match.line, start))
-            if (match.path, match.line, start) in guesses or not has_meaning(graph, place):
-                unknown.setdefault(match.path, []).append((match.line, start))
+        whole = [start for start, end in match.spans if _is_whole(match.text, start, end)]
+        if whole:
+            named.setdefault(match.path, []).extend((match.line, start) for start in whole)
+    unknown: dict[str, list[tuple[int, int]]] = {}
+    left = 0
+    for path, found in named.items():
+        if time.thread_time() > deadline:
+            left += len(found)
+        elif nameless := places_without_meaning(graph, path, found):
+            unknown[path] = nameless
     places: list[Location] = []
     files = list(unknown)
     for first in range(0, len(files), _READ_AT_ONCE):
@@ -111,9 +162,14 @@ def unknown_tokens(
             places += [
                 Location(path, line, at, line, at + len(name), scope=BY_NAME)
                 for line, at in unknown[path]
-                if (line, at) in tokens or (path, line, at) in guesses
+                if (line, at) in tokens or is_guess(graph, Position(path, line, at))
             ]
-    return tuple(places), left
+    return NamedPlaces(tuple(places), left, matches.complete)
+
+
+def _is_whole(line: str, start: int, end: int) -> bool:
+    """Whether no name goes on before or behind a part of a line; `$` is a letter of names, too."""
+    return not (_OF_NAME.match(line, start - 1) if start else None) and not _OF_NAME.match(line, end)
 
 
 def unknown_name_at(pinned: PinnedSnapshot, position: Position) -> str:

@@ -17,6 +17,7 @@ from codenib.core.requests import NavigationQuestion, NavigationRequest, Neighbo
 from codenib.core.symbols import GraphAnswer, NavigationAnswer
 from codenib.core.views import ViewKind
 from codenib.serving.navigation import by_name
+from codenib.serving.navigation.by_name import NamedPlaces
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import resolved_group
 from codenib.units.languages import language_hint
@@ -102,17 +103,16 @@ def open_files(pinned: PinnedSnapshot, path: str, name: str = "") -> OpenFiles:
 
 def _named_places(
     snapshots: Snapshots, missing: OpenFiles, name: str, request: SnapshotRequest
-) -> tuple[list[Location], str]:
+) -> tuple[NamedPlaces, str]:
     """Where a name stands and nothing says what it is there, and what to say about that."""
-    places = [
-        each
-        for each in by_name.places_in_files(snapshots, name, missing.paths, request)
-        if missing.is_unknown(Position(each.path, each.line, each.column))
-    ]
-    tokens, left = by_name.unknown_tokens(snapshots, missing.pinned.graph, name, missing.others, request)
-    note = f"{len(tokens):,} {missing.why_unknown}" if tokens else ""
-    more = f"{left:,} further places of the name were not looked at" if left else ""
-    return [*places, *tokens], _joined(note, more)
+    open_places = by_name.places_in_files(snapshots, name, missing.paths, request)
+    places = tuple(
+        each for each in open_places.places if missing.is_unknown(Position(each.path, each.line, each.column))
+    )
+    tokens = by_name.unknown_tokens(snapshots, missing.pinned.graph, name, missing.others, request)
+    found = NamedPlaces((*places, *tokens.places), tokens.left, open_places.whole and tokens.whole)
+    note = f"{len(tokens.places):,} {missing.why_unknown}" if tokens.places else ""
+    return found, _joined(note, found.note)
 
 
 def _stays_inside(pinned: PinnedSnapshot, position: Position) -> bool:
@@ -171,14 +171,13 @@ def claim_references(
 ) -> NavigationAnswer:
     """References from the graph, with those of the same name where nobody resolved it."""
     missing = open_files(pinned, answer.position.path, answer.asked)
-    places: list[Location] = []
-    note = ""
+    named, note = NamedPlaces(), ""
     if answer.granularity == "occurrence" and not _stays_inside(pinned, answer.position):
-        places, note = _named_places(snapshots, missing, answer.asked, request.snapshot)
-    if not missing and not places and not note:
+        named, note = _named_places(snapshots, missing, answer.asked, request.snapshot)
+    if not missing and not named.unknown:
         return replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
     listed = frozenset(answer.locations)
-    places = [each for each in places if each not in listed]
+    places = [each for each in named.places if each not in listed]
     room = None if request.limit is None else max(request.limit - len(answer.locations), 0)
     locations = (*answer.locations, *places[:room])
     return replace(
@@ -240,11 +239,11 @@ def claim_users(
     if start.kind == "file":
         lines |= {path: set() for path in missing.paths}
     else:
-        places, note = _named_places(snapshots, missing, name, request.snapshot)
-        for place in places:
+        found, note = _named_places(snapshots, missing, name, request.snapshot)
+        for place in found.places:
             lines.setdefault(place.path, set()).add(place.line)
-        answer = replace(answer, unknown=len(places))
-        if not places:
+        answer = replace(answer, unknown=found.unknown)
+        if not found.places:
             return claim_neighbours(pinned, answer, None, missing, note)
 
     def counts(path: str, line: int) -> bool:
