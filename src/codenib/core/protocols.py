@@ -191,6 +191,13 @@ class DifferenceEngine(Engine, Protocol):
 
 
 @runtime_checkable
+class ReportingEngine(Protocol):
+    """An engine that says what it has done while it answers."""
+
+    on_progress: Progress | None
+
+
+@runtime_checkable
 class EarlyMaintainer(Protocol):
     """A maintainer that may have some of the next view long before all of it."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
 from textwrap import dedent
 
 import pytest
@@ -337,6 +338,21 @@ def test_lines_after_each_step_of_a_chain_are_those_of_a_run_from_nothing(
         lines = {path: found.get(path) or lines[path] for path in paths}
         made = backend.produce(root, paths, lambda *_: None, trusted=False)
         assert lines == dict(zip(paths, made, strict=True))
+    engine.close()
+
+
+@pytest.mark.tools
+def test_it_says_how_far_it_is(backend: TypeScriptBackend, tmp_path: Path) -> None:
+    """Else it is ended once all files together take the time that one may."""
+    paths = ["a.ts", "b.ts"]
+    for path in paths:
+        (tmp_path / path).write_text("export {};\n")
+    engine = backend.engine(tmp_path.resolve(), trusted=False)
+    said: Queue[tuple[str, int, int]] = Queue()
+    engine.on_progress = lambda stage, done, total: said.put((stage, done, total))
+    engine.sync(paths, paths)
+    engine.differing(paths, anew=True)
+    assert ("", 2, 2) in iter(lambda: said.get(timeout=60), None)
     engine.close()
 
 

@@ -228,6 +228,17 @@ def close(pipe: IO[bytes]) -> None:
         pipe.close()
 
 
+def read_progress(text: str) -> tuple[str, int, int]:
+    """What a line says behind `progress`: a stage or none, how many are done, and of how many (0: not said).
+
+    >>> read_progress("3"), read_progress("3 9"), read_progress("types 3 9")
+    (('', 3, 0), ('', 3, 9), ('types', 3, 9))
+    """
+    words = text.split()
+    done, total = [*(int(word) for word in words[-2:] if word.isdecimal()), 0, 0][:2]
+    return " ".join(word for word in words if not word.isdecimal()), done, total
+
+
 def _listen(pipe: IO[bytes], understands: Callable[[str], bool] | None, tail: MutableSequence[str]) -> None:
     rest = b""
     while data := read_some(pipe):

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from codenib.core.errors import ProviderError
-from codenib.navigation.engines.process import ChildProcess, Program
+from codenib.core.protocols import Progress
+from codenib.navigation.engines.process import ChildProcess, Program, read_progress
 from codenib.navigation.engines.watchdog import Silence
 
 
@@ -21,6 +22,8 @@ class ResidentEngine:
     def __init__(self, program: Program) -> None:
         self.program = program
         self.silence = Silence()
+        #: Told what the engine has done, while it answers.
+        self.on_progress: Progress | None = None
         self._child = ChildProcess(program, self._hear)
         self.requests = 0
         self.settled = False
@@ -68,7 +71,10 @@ class ResidentEngine:
     def _hear(self, line: str) -> bool:
         """A line of standard error; progress is none."""
         self.silence.hear()
-        return line.startswith("progress ")
+        word, _, rest = line.partition(" ")
+        if word == "progress" and self.on_progress is not None:
+            self.on_progress(*read_progress(rest))
+        return word == "progress"
 
     def _failed(self, reason: str = "") -> ProviderError:
         return self._child.failure(reason)

@@ -13,7 +13,7 @@ from typing import Any
 from codenib.core.errors import ProviderError
 from codenib.core.facts import FileScope
 from codenib.core.protocols import Progress
-from codenib.navigation.engines.process import ChildProcess, Program
+from codenib.navigation.engines.process import ChildProcess, Program, read_progress
 from codenib.navigation.engines.watchdog import Silence
 
 #: Seconds without a word after which an engine is ended. That of Rust loads what lies below a small
@@ -105,8 +105,8 @@ class EngineRun:
             self._heard = monotonic()
         word, _, rest = line.partition(" ")
         if word == "progress":
-            *stage, done, total = rest.split() if " " in rest else (rest, self._count)
-            self._progress(": ".join([self._stage, *map(str, stage)]), int(done), int(total))
+            stage, done, total = read_progress(rest)
+            self._progress(": ".join(filter(None, (self._stage, stage))), done, total or self._count)
         elif word == "note":
             self.notes.append(rest)
         elif word in ("report", "summary"):

@@ -7,7 +7,7 @@ syntactic group's name, so that nothing answers as if it were resolved; the reas
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -20,6 +20,7 @@ from codenib.core.protocols import (
     Progress,
     PublishEarly,
     Records,
+    ReportingEngine,
     ResidentBackend,
 )
 from codenib.core.source import Delta, SourceSnapshot
@@ -205,6 +206,23 @@ class GraphViewBuilder:
         if self._workspace is not None and isinstance(backend, ResidentBackend) and backend.stays:
             engine, _ = self._workspace.engine(backend)
             if isinstance(engine, DifferenceEngine):
-                lines, _ = engine.differing(files, anew=True)
+                with self._told_of(engine, backend.group):
+                    lines, _ = engine.differing(files, anew=True)
                 return lines.values(), engine
         return backend.produce(root, files, self._progress, trusted=self._backends.trusted), backend
+
+    @contextmanager
+    def _told_of(self, engine: object, group: str) -> Iterator[None]:
+        """While this lasts, what the engine says of its progress is passed on."""
+
+        def report(stage: str, done: int, total: int) -> None:
+            self._progress(": ".join(filter(None, (f"facts of {group}", stage))), done, total)
+
+        if not isinstance(engine, ReportingEngine):
+            yield
+            return
+        engine.on_progress = report
+        try:
+            yield
+        finally:
+            engine.on_progress = None

@@ -17,6 +17,7 @@ const ROLE = {
 };
 
 const RETRY_MS = 5;
+const PROGRESS_MS = 500;
 
 /**
  * Writes `text` to standard output. A pipe takes only what it has room for.
@@ -66,6 +67,21 @@ async function serveRequests(handle) {
 }
 
 /**
+ * Says on standard error how many files are done, not more often than one can read. Whoever started the
+ * engine ends it when it is silent for long.
+ * @returns {(done: number, total: number) => void}
+ */
+function progressReporter() {
+  let last = 0;
+  return (done, total) => {
+    const now = Date.now();
+    if (done !== total && now - last < PROGRESS_MS) return;
+    last = now;
+    process.stderr.write(`progress ${done} ${total}\n`);
+  };
+}
+
+/**
  * @param {unknown} error
  * @returns {string}
  */
@@ -73,4 +89,4 @@ function stackOf(error) {
   return (error instanceof Error && error.stack) || String(error);
 }
 
-module.exports = { ROLE, readPaths, serveRequests, stackOf, writeLine, writeText };
+module.exports = { ROLE, progressReporter, readPaths, serveRequests, stackOf, writeLine, writeText };

@@ -2,28 +2,18 @@
 /**
  * node main.js TYPESCRIPT_FOLDER ROOT < list of files (one path a line, relative to ROOT)
  *
- * Standard output: the facts, a line of JSON for each file. Standard error: "progress DONE" lines; when it
+ * Standard output: the facts, a line of JSON for each file. Standard error: "progress DONE TOTAL" lines; when it
  * fails, "error REASON" and exit status 1.
  */
 
 const fs = require("node:fs");
-const { readPaths, stackOf, writeText } = require("../../engines/js/wire");
+const { progressReporter, readPaths, stackOf, writeText } = require("../../engines/js/wire");
 const { Driver } = require("./driver");
 const { Engine } = require("./engine");
 
-const PROGRESS_MS = 500;
-
 function main() {
   const [folder, root] = process.argv.slice(2).map((each) => fs.realpathSync(each));
-  let last = 0;
-  /** @type {(done: number, total: number) => void} */
-  const report = (done, total) => {
-    const now = Date.now();
-    if (done !== total && now - last < PROGRESS_MS) return;
-    last = now;
-    process.stderr.write(`progress ${done}\n`);
-  };
-  const facts = new Driver(new Engine(folder, root), readPaths(), report, null).run();
+  const facts = new Driver(new Engine(folder, root), readPaths(), progressReporter(), null).run();
   for (const line of facts.lines()) writeText(`${line}\n`);
 }
 

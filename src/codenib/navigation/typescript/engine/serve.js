@@ -11,7 +11,7 @@
 const crypto = require("node:crypto");
 const fs = require("node:fs");
 const path = require("node:path");
-const { serveRequests, writeLine, writeText } = require("../../engines/js/wire");
+const { progressReporter, serveRequests, writeLine, writeText } = require("../../engines/js/wire");
 const { Driver } = require("./driver");
 const { Engine } = require("./engine");
 const { FileCache } = require("./host/file-cache");
@@ -94,7 +94,7 @@ class Service {
 
   /** @param {string[]} paths */
   facts(paths) {
-    const run = () => new Driver(this.engine, paths, () => {}, this.cache).run();
+    const run = () => new Driver(this.engine, paths, progressReporter(), this.cache).run();
     this.cache.begin(this.edited);
     try {
       return run();
