@@ -72,6 +72,29 @@ def test_what_the_caller_asks_for_is_honoured_whatever_the_model_says() -> None:
         assert chosen.model == ""
 
 
+def test_where_a_reader_is_named_the_model_says_whether_and_how_many_places_it_reads() -> None:
+    frames, plain = ISSUE, "something is wrong\nand it has no frames"
+    few = ActionWeights((0.6, 0.0, 0.0, 0.0), (1.5, 0.0, 0.0, 0.0))
+    many = ActionWeights((0.55, 0.1, 0.0, 0.0), (3.0, 0.0, 0.0, 0.0))
+    actions = {"hybrid:learned": model().actions["hybrid:learned"]}
+    reading = msgspec.structs.replace(
+        model(), actions={**actions, "hybrid:learned+read10": few, "hybrid:learned+read30": many}
+    )
+
+    def read(text: str, given: DecisionModel | None, cut: int | None = None) -> tuple[str | None, int, str]:
+        chosen = plan(text, given, SearchRequest(text, reranker="onnx:m", cut=cut))
+        return chosen.reranker, chosen.k_rerank, chosen.model
+
+    assert read(plain, None) == ("onnx:m", 30, "")
+    assert read(plain, reading) == ("onnx:m", 10, reading.name)
+    assert read(frames, reading) == ("onnx:m", 30, reading.name)
+    dear = msgspec.structs.replace(reading, price=1.0)
+    assert read(frames, dear) == (None, 0, dear.name)
+    assert read(frames, dear, cut=7) == ("onnx:m", 7, "")  # asked for
+    assert plan(frames, reading).reranker is None  # nobody named one
+    assert read(frames, model()) == ("onnx:m", 30, model().name)  # it was learned without a reader
+
+
 def test_without_vectors_no_model_chooses_a_route_that_needs_them() -> None:
     chosen = make_plan(SearchRequest(ISSUE), read_signals(ISSUE), {"ranked:lexical"}, model=model())
     assert (chosen.route, chosen.model) == (Route.LEXICAL, "")

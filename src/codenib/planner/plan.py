@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from codenib.core.answers import Plan, Route
 from codenib.core.errors import InputError, StateError
@@ -36,16 +36,37 @@ _NEEDS = {
     Route.HYBRID: (_LEXICAL, _DENSE),
     Route.STRUCTURAL: (_LEXICAL, _GRAPH),
 }
-#: What a model of the router chooses among; each is a route and how its orders become one.
+RERANK = 30  # the cut before reranking
+
+
+class RouterAction(NamedTuple):
+    """What a model of the router chooses: a route, how its orders become one, how many places are read."""
+
+    route: Route
+    fusion: str
+    cut: int = 0  # read by the reranker; 0: none
+
+    @property
+    def name(self) -> str:
+        """
+        >>> RouterAction(Route.HYBRID, "learned", 30).name, RouterAction(Route.LEXICAL, "").name
+        ('hybrid:learned+read30', 'lexical')
+        """
+        order = f"{self.route.value}:{self.fusion}" if self.fusion else self.route.value
+        return f"{order}+read{self.cut}" if self.cut else order
+
+
+#: By name; those with a reader are for who names one.
 ROUTER_ACTIONS = {
-    "lexical": (Route.LEXICAL, ""),
-    "hybrid:weighted": (Route.HYBRID, "weighted"),
-    "hybrid:rrf": (Route.HYBRID, "rrf"),
-    "hybrid:learned": (Route.HYBRID, "learned"),
+    action.name: action
+    for cut in (0, 10, RERANK)
+    for action in (
+        RouterAction(Route.LEXICAL, "", cut),
+        *(RouterAction(Route.HYBRID, fusion, cut) for fusion in ("weighted", "rrf", "learned")),
+    )
 }
 ONE_HOP, FUSED = "one-hop", "dense-graph"
 EXPANSIONS = {Route.STRUCTURAL: ONE_HOP, Route.SEMANTIC: FUSED}
-RERANK = 30  # the cut before reranking
 #: Milliseconds that an operator costs where none was measured yet; those of a reranker are for one document.
 ASSUMED = {"lexical": 6.0, "semantic": 4.0, "learned": 25.0, "expand": 5.0, "rerank": 45.0}
 
@@ -60,7 +81,8 @@ def make_plan(
 ) -> Plan:
     """Lower a request, whose query has these signals, to the plan that serves it.
 
-    A `model` chooses the route where the caller and the structure of the question leave it open.
+    A `model` chooses the route where the caller and the structure of the question leave it open; where a
+    reranker is named without a cut, also whether it reads, and how many places.
     """
     _check(request)
     known = {**ASSUMED, **(costs or {})}
@@ -176,26 +198,38 @@ def _automatic(request: SearchRequest, signals: Signals, capabilities: Collectio
 
 def _modelled(plan: Plan, request: SearchRequest, signals: Signals, model: DecisionModel | None) -> Plan:
     """The plan as the model chooses it, where the caller leaves the route open and vectors are there."""
-    default, asked = action_of(plan), (request.route, request.fusion) != ("auto", "auto")
+    default = action_of(plan)
+    asked = (request.route, request.fusion, request.cut) != ("auto", "auto", None)
     if model is None or asked or plan.route is not Route.HYBRID:
         return plan
     from codenib.planner.model import query_features
 
-    choice = model.choose(query_features(signals), ROUTER_ACTIONS, default)
-    route, fusion = ROUTER_ACTIONS[choice.action]
-    reason = plan.reason if choice.action == default else choice.words
+    choice = model.choose(query_features(signals), router_actions(reads=bool(plan.reranker)), default)
+    action = ROUTER_ACTIONS[choice.action]
     return replace(
-        plan, route=route, fusion=fusion, reason=reason, model=choice.model, decided_by=choice.signals
+        plan,
+        route=action.route,
+        fusion=action.fusion,
+        k_rerank=action.cut,
+        reranker=plan.reranker if action.cut else None,
+        reason=plan.reason if choice.action == default else choice.words,
+        model=choice.model,
+        decided_by=choice.signals,
     )
 
 
+def router_actions(*, reads: bool) -> tuple[str, ...]:
+    """What a router chooses among, where a reader is named or not."""
+    return tuple(name for name, action in ROUTER_ACTIONS.items() if reads or not action.cut)
+
+
 def action_of(plan: Plan) -> str:
-    """How a router's model names the route of a plan.
+    """How a router's model names what a plan does.
 
     >>> action_of(Plan(Route.HYBRID, 10, "", fusion="learned")), action_of(Plan(Route.LEXICAL, 10, ""))
     ('hybrid:learned', 'lexical')
     """
-    return f"{plan.route.value}:{plan.fusion}" if plan.fusion else plan.route.value
+    return RouterAction(plan.route, plan.fusion, plan.k_rerank if plan.reranker else 0).name
 
 
 def _fusion(request: SearchRequest, signals: Signals) -> str:

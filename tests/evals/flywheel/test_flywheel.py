@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 from tests.gitrepo import GitRepo
 from tests.runtime.modelserver import Call, Says, serving
+from tests.serving.search.rerankers.tiny import write_cross_encoder
 
 from codenib.adapters.cli.main import cli
 from codenib.core.errors import InputError
@@ -20,6 +21,7 @@ from codenib.evals.flywheel.command import command
 from codenib.evals.flywheel.replay import Situation, replay
 from codenib.evals.flywheel.rows import split_rows
 from codenib.planner.model import ActionWeights, DecisionModel, ModelKind, read_model
+from codenib.planner.plan import router_actions
 from codenib.runtime.traces.export_rows import AIMS
 from codenib.runtime.traces.trace import read_trace
 
@@ -104,6 +106,23 @@ def _check_same_as_command(out: Path, folder: Path) -> None:
     assert card["with_outcome"] == card["runs"] == len(files)
 
 
+def test_with_a_reader_the_router_also_learns_whether_it_reads(fixes: GitRepo, tmp_path: Path) -> None:
+    spec, out = f"onnx:{write_cross_encoder(tmp_path / 'model')}", tmp_path / "run"
+    found = flywheel(
+        "--repos", fixes.path, "--rounds", "1", "--per-repo", "5", "--out", out, "--decision", "router",
+        "--rerank", spec,
+    )  # fmt: skip
+    assert found["failed"] == 0
+    records = [json.loads(line) for line in (out / "records.jsonl").read_text().splitlines()]
+    every = router_actions(reads=True)
+    replayed = [each for each in records if each["key"].startswith("replay|")]
+    assert {each["action"] for each in replayed} == set(every)
+    assert {each["default"] for each in records} == {"hybrid:learned+read30"}
+    exported = [json.loads(line) for line in (out / "export" / "round-1.jsonl").read_text().splitlines()]
+    assert {tuple(each["alternatives"]) for each in exported} == {every}
+    assert read_model((out / "policies" / "router.json").read_bytes(), "router").card["reranker"] == spec
+
+
 def test_a_model_behind_an_endpoint_is_asked_and_its_runs_are_exported(
     fixes: GitRepo, tmp_path: Path
 ) -> None:
@@ -158,10 +177,10 @@ def test_a_policy_wins_only_by_both_intervals() -> None:
     model = DecisionModel(
         kind=kind, features=("words",), means=(0.0,), scales=(1.0,), actions=weights, price=0.0, margin=0.0
     )
-    cheaper = replay(model, situations(0.0), kind, 1)
+    cheaper = replay(model, situations(0.0), 1)
     assert cheaper.wins
     assert (cheaper.ratio.value, cheaper.changed) == (0.25, 1.0)
-    assert not replay(model, situations(-0.1), kind, 1).wins
+    assert not replay(model, situations(-0.1), 1).wins
     never = msgspec.structs.replace(model, margin=9.0)
-    assert not replay(never, situations(0.0), kind, 1).wins
-    assert not replay(None, situations(0.0), kind, 1).wins
+    assert not replay(never, situations(0.0), 1).wins
+    assert not replay(None, situations(0.0), 1).wins

@@ -16,7 +16,7 @@ from pathlib import Path
 from random import Random
 
 from codenib.compiler.compiler import IndexCompiler
-from codenib.core.answers import Answer
+from codenib.core.answers import Answer, Route
 from codenib.core.errors import CodenibError
 from codenib.core.requests import PUBLISHED, SearchRequest
 from codenib.core.views import ViewKind
@@ -27,7 +27,7 @@ from codenib.evals.runs import Record, StudyRun
 from codenib.learning.policies.fit import explore
 from codenib.manifest.store import Store
 from codenib.planner.model import DecisionModel, ModelKind, query_features
-from codenib.planner.plan import ROUTER_ACTIONS, action_of
+from codenib.planner.plan import RERANK, ROUTER_ACTIONS, RouterAction, action_of, router_actions
 from codenib.planner.signals import read_signals
 from codenib.runtime.context.learned import ACTIONS, LearnedContext
 from codenib.runtime.providers.provider import Provider
@@ -37,7 +37,9 @@ from codenib.runtime.views import Contexts, load_views
 from codenib.snapshot.repository import locate
 
 VIEWS = (ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE)
-DECISIONS: Mapping[ModelKind, tuple[str, ...]] = {"router": tuple(ROUTER_ACTIONS), "context": ACTIONS}
+Actions = Mapping[ModelKind, tuple[str, ...]]
+#: What is decided, and what can be done each time; a reader adds to what a router can do.
+DECISIONS: Actions = {"router": router_actions(reads=False), "context": ACTIONS}
 UNITS: Mapping[ModelKind, str] = {"router": "milliseconds", "context": "tokens"}
 REWARDS: Mapping[ModelKind, str] = {"router": "Symbol Recall@10", "context": "AnswerRecall@5"}
 K = 10
@@ -67,8 +69,9 @@ class Collector:
     clones: Clones
     provider: Provider
     seed: int
-    decisions: Sequence[ModelKind]
+    decisions: Actions
     note: Callable[[str], None]
+    reranker: str | None = None  # what may read the first places of a search
 
     def explore(self, part: str, rows: Sequence[LocalizeRow], models: Models, share: float) -> None:
         """One action for each decision of a row: the model's or the rules', or with chance `share` any."""
@@ -77,7 +80,7 @@ class Collector:
             for kind in self.decisions:
                 key = f"{part}|{row.id}|{kind}"
                 draw = Random(f"{self.seed}|{key}").random()
-                choose = partial(_explore, actions=DECISIONS[kind], share=share, draw=draw)
+                choose = partial(_explore, actions=self.decisions[kind], share=share, draw=draw)
                 yield Assignment(key, kind, choose, models.get(kind))
 
         self._collect(part, rows, assigned)
@@ -87,7 +90,7 @@ class Collector:
 
         def assigned(row: LocalizeRow) -> Iterator[Assignment]:
             for kind in self.decisions:
-                for action in DECISIONS[kind]:
+                for action in self.decisions[kind]:
                     yield Assignment(
                         f"{part}|{row.id}|{kind}|{action}", kind, partial(_always, action=action)
                     )
@@ -133,7 +136,7 @@ class Collector:
             return {**about, "error": contexts}
         try:
             if assignment.kind == "router":
-                return {**about, **_searched(row, contexts, assignment)}
+                return {**about, **_searched(row, contexts, assignment, self.reranker)}
             traces = self.run.folder / "traces"
             traces.mkdir(exist_ok=True)
             name = "".join(c if c.isalnum() or c in "-_." else "-" for c in assignment.key)
@@ -163,18 +166,27 @@ class Collector:
         }
 
 
-def _searched(row: LocalizeRow, contexts: Contexts, given: Assignment) -> Record:
-    """The search of a row by the chosen route."""
+def _searched(row: LocalizeRow, contexts: Contexts, given: Assignment, reranker: str | None) -> Record:
+    """The search of a row by the chosen route, read by the reranker or not."""
     signals = read_signals(row.query)
     features = query_features(signals)
-    asked = SearchRequest(row.query, k=K, snapshot=PUBLISHED)
+    asked = SearchRequest(row.query, k=K, reranker=reranker, snapshot=PUBLISHED)
     default = action_of(contexts.workspace.searcher.explain(asked).plan)
     if default not in ROUTER_ACTIONS:  # a structural question goes by the graph, whatever a model says
-        default = "hybrid:learned"
-    preferred = given.model.choose(features, ROUTER_ACTIONS, default).action if given.model else default
+        default = RouterAction(Route.HYBRID, "learned", RERANK if reranker else 0).name
+    allowed = router_actions(reads=reranker is not None)
+    preferred = given.model.choose(features, allowed, default).action if given.model else default
     action, propensity = given.choose(preferred)
-    route, fusion = ROUTER_ACTIONS[action]
-    request = SearchRequest(row.query, k=K, route=route.value, fusion=fusion or "auto", snapshot=PUBLISHED)
+    route, fusion, cut = ROUTER_ACTIONS[action]
+    request = SearchRequest(
+        row.query,
+        k=K,
+        route=route.value,
+        fusion=fusion or "auto",
+        reranker=reranker if cut else None,
+        cut=cut or None,
+        snapshot=PUBLISHED,
+    )
     answer, _ = _timed(contexts, request)
     times = [_timed(contexts, request)[1] for _ in range(_REPEATS)]
     blocks = [SourceBlock(each.path, each.start_line, each.end_line) for each in answer.items]

@@ -11,7 +11,7 @@ import click
 from codenib.adapters.cli.options import as_json
 from codenib.core.errors import InputError
 from codenib.evals.data.rows import digest_of
-from codenib.evals.flywheel.collect import DECISIONS, Collector
+from codenib.evals.flywheel.collect import DECISIONS, Actions, Collector
 from codenib.evals.flywheel.loop import run_rounds
 from codenib.evals.flywheel.report import make_report
 from codenib.evals.flywheel.rows import RowSource, split_rows
@@ -22,6 +22,7 @@ from codenib.evals.runs import Record, StudyRun
 from codenib.evals.studies.context.agent import SIMULATED, simulated_agent
 from codenib.learning.policies.fit import PRICE
 from codenib.planner.model import ModelKind
+from codenib.planner.plan import router_actions
 from codenib.runtime.providers.choose import open_model
 
 _PATH = click.Path(path_type=Path)
@@ -36,6 +37,7 @@ class FlywheelSettings:
     provider: str
     base_url: str | None
     decisions: tuple[str, ...]
+    reranker: str | None
     price: float
     replay_repos: tuple[str, ...]
 
@@ -69,6 +71,9 @@ class FlywheelSettings:
 )
 @click.option(
     "--decision", "decisions", multiple=True, type=click.Choice(list(DECISIONS)), help="Only this one."
+)
+@click.option(
+    "--rerank", "reranker", help="A reranker: the router also chooses whether it reads 10, 30 or no places."
 )
 @click.option(
     "--price",
@@ -113,9 +118,12 @@ def _run(common: StudyOptions, settings: FlywheelSettings) -> None:
     rows = source.read()
     split = split_rows(rows, settings.rounds, settings.replay_repos)
     kinds = cast(tuple[ModelKind, ...], settings.decisions or tuple(DECISIONS))
+    reads = settings.reranker not in (None, "none")
+    every: Actions = {**DECISIONS, "router": router_actions(reads=reads)}
     pinned = common.settings(
         rows=digest_of(rows), rounds=settings.rounds, provider=settings.provider, decisions=list(kinds),
         price=settings.price, replay_repos=list(settings.replay_repos),
+        **({"reranker": settings.reranker} if reads else {}),
     )  # fmt: skip
     run = StudyRun(common.out, "flywheel", pinned, prepare(common, rows).missing)
     run.use_state(common.home)
@@ -125,7 +133,10 @@ def _run(common: StudyOptions, settings: FlywheelSettings) -> None:
         if settings.provider == SIMULATED
         else open_model(settings.provider, base_url=settings.base_url)
     )
-    collector = Collector(run, common.clones, agent, common.seed, decisions=kinds, note=common.note)
+    collector = Collector(
+        run, common.clones, agent, common.seed, decisions={kind: every[kind] for kind in kinds},
+        note=common.note, reranker=settings.reranker if reads else None,
+    )  # fmt: skip
     results = run_rounds(collector, split, price=settings.price, simulated=simulated)
     if not results:
         raise InputError("no row of the replay could be run", hint=f"{run.folder}/records.jsonl says why")

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from codenib.evals.data.rows import LocalizeRow
-from codenib.evals.flywheel.collect import DECISIONS, REWARDS, UNITS
+from codenib.evals.flywheel.collect import REWARDS, UNITS, Collector
 from codenib.evals.runs import Record
 from codenib.runtime.traces.export_dataset import ExportOptions, export_dataset
 from codenib.runtime.traces.export_outcomes import GivenOutcome, KnownAnswer, read_outcomes
@@ -37,13 +37,16 @@ _EXPORTED = (
 )
 
 
-def export_round(folder: Path, name: str, records: Sequence[Record], rows: Sequence[LocalizeRow]) -> None:
-    """Write what a round gave below the run's `folder`, in place of what is there."""
+def export_round(
+    collector: Collector, name: str, records: Sequence[Record], rows: Sequence[LocalizeRow]
+) -> None:
+    """Write what a round gave below the run's folder, in place of what is there."""
+    folder = collector.run.folder
     lines = [
         json.dumps(
             {
                 **{field: each[field] for field in _EXPORTED},
-                "alternatives": list(DECISIONS[each["decision"]]),
+                "alternatives": list(collector.decisions[each["decision"]]),
                 "reward_is": REWARDS[each["decision"]],
                 "cost_is": UNITS[each["decision"]],
                 "trace": each.get("trace", ""),

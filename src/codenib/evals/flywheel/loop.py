@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import msgspec
 
 from codenib import __version__
-from codenib.evals.flywheel.collect import DECISIONS, REWARDS, UNITS, Collector
+from codenib.evals.flywheel.collect import REWARDS, UNITS, Collector
 from codenib.evals.flywheel.export import export_round, replace_file
 from codenib.evals.flywheel.replay import ReplayResult, Situation, replay, situations_of
 from codenib.evals.flywheel.rows import SplitRows
@@ -39,10 +39,12 @@ def run_rounds(collector: Collector, split: SplitRows, *, price: float, simulate
     """Every round in order; policies are written to `policies/`, decisions to `export/`."""
     collector.every_action(REPLAY, split.replay)
     recorded = [each for each in collector.run.records("decision") if _part(each) == REPLAY]
-    situations = {kind: situations_of(kind, recorded) for kind in collector.decisions}
+    situations = {
+        kind: situations_of(kind, recorded, actions) for kind, actions in collector.decisions.items()
+    }
     usable = {kind: mine for kind, mine in situations.items() if mine}
     results = [
-        RoundResult(0, kind, None, replay(None, mine, kind, collector.seed)) for kind, mine in usable.items()
+        RoundResult(0, kind, None, replay(None, mine, collector.seed)) for kind, mine in usable.items()
     ]
     models: dict[ModelKind, DecisionModel] = {}
     for number, rows in enumerate(split.rounds, 1):
@@ -54,7 +56,7 @@ def run_rounds(collector: Collector, split: SplitRows, *, price: float, simulate
             if _part(each) == part and "error" not in each
         ]
         latest = [each for each in records if _part(each) == _round(number)]
-        export_round(collector.run.folder, _round(number), latest, rows)
+        export_round(collector, _round(number), latest, rows)
         for kind, mine in usable.items():
             decisions = [_decision(each) for each in records if each["decision"] == kind]
             if not decisions:
@@ -75,8 +77,8 @@ def _trained(
     given: tuple[Sequence[Situation], float, int],
 ) -> RoundResult:
     situations, price, seed = given
-    fitted = fit_policy(kind, decisions, DECISIONS[kind], price=price, seed=seed)
-    return RoundResult(number, kind, fitted, replay(fitted.model, situations, kind, seed))
+    fitted = fit_policy(kind, decisions, tuple(situations[0].rewards), price=price, seed=seed)
+    return RoundResult(number, kind, fitted, replay(fitted.model, situations, seed))
 
 
 def _write(collector: Collector, result: RoundResult, simulated: bool) -> None:
@@ -94,6 +96,7 @@ def _write(collector: Collector, result: RoundResult, simulated: bool) -> None:
         "cost_ratio": replayed.ratio.rounded(),
         "changed": round(replayed.changed, 4),
         "wins": replayed.wins,
+        **({"reranker": collector.reranker} if result.kind == "router" and collector.reranker else {}),
         "simulated": simulated and result.kind == "context",
     }
     model = msgspec.structs.replace(result.fitted.model, card=card)

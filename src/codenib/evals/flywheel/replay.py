@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from codenib.evals.flywheel.collect import DECISIONS
 from codenib.evals.metrics.bootstrap import Estimate, clustered_mean, paired_difference, ratio_of_sums
 from codenib.evals.runs import Record
 from codenib.learning.policies.offpolicy import LoggedDecisions, PolicyEstimate, doubly_robust
@@ -58,8 +57,8 @@ class ReplayResult:
         return self.changed > 0 and ((same and cheaper) or (better and no_dearer))
 
 
-def situations_of(kind: ModelKind, records: Iterable[Record]) -> list[Situation]:
-    """The rows for which every action of a decision was recorded."""
+def situations_of(kind: ModelKind, records: Iterable[Record], actions: Sequence[str]) -> list[Situation]:
+    """The rows for which every one of a decision's actions was recorded."""
     by_row: dict[str, dict[str, Record]] = {}
     for each in records:
         if each["decision"] == kind and "error" not in each:
@@ -67,22 +66,20 @@ def situations_of(kind: ModelKind, records: Iterable[Record]) -> list[Situation]
     return [
         Situation(
             row=row,
-            repo=mine[DECISIONS[kind][0]]["repo"],
-            features=mine[DECISIONS[kind][0]]["features"],
-            default=mine[DECISIONS[kind][0]]["default"],
-            rewards={action: each["reward"] for action, each in mine.items()},
-            costs={action: each["cost"] for action, each in mine.items()},
+            repo=mine[actions[0]]["repo"],
+            features=mine[actions[0]]["features"],
+            default=mine[actions[0]]["default"],
+            rewards={action: mine[action]["reward"] for action in actions},
+            costs={action: mine[action]["cost"] for action in actions},
         )
         for row, mine in sorted(by_row.items())
-        if set(mine) == set(DECISIONS[kind])
+        if set(mine) == set(actions)
     ]
 
 
-def replay(
-    model: DecisionModel | None, situations: Sequence[Situation], kind: ModelKind, seed: int
-) -> ReplayResult:
+def replay(model: DecisionModel | None, situations: Sequence[Situation], seed: int) -> ReplayResult:
     """The value of a model, or without one of the rules, on every situation."""
-    actions = DECISIONS[kind]
+    actions = tuple(situations[0].rewards)
     chosen = [
         model.choose(each.features, actions, each.default).action if model else each.default
         for each in situations
