@@ -8,6 +8,8 @@ ZOEKT = v0.0.0-20260807124253-c4d8f3537f7a
 ENGINES = src/codenib/navigation
 CYCLONEDX = 7.5.0
 FUZZ_COUNT ?= 100000
+# The tests start hundreds of programs of ours: without bytecode each compiles every module again.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help setup tools browser zoekt check lint types imports structure links doctests test engines fix fuzz faults docs dist sbom coverage bench
