@@ -33,6 +33,7 @@ export interface ReferenceGroup {
 /** What the patched engine calls (host/patched-typescript.js). */
 export interface Hooks {
   once<T>(checker: ts.TypeChecker, create: () => T): T;
+  contextual(checker: ts.TypeChecker, object: ts.Node, find: () => ts.Type | undefined): ts.Type | undefined;
   moduleOf(checker: ts.TypeChecker, specifier: ts.Node): ts.Symbol | undefined;
   files(state: SearchState, search: SearchOfName): readonly ts.SourceFile[];
   positions(file: ts.SourceFile, search: SearchOfName, container: ts.Node, state: SearchState): number[];

@@ -79,6 +79,12 @@ const PATCHES = [
   return createDefinitionInfoFromName(`,
   ],
   [
+    "the type that the context gives an object, whatever its own members say",
+    "const withoutNodeInferencesType = typeChecker.getContextualType(element.parent, 4 /* IgnoreNodeInferences */);",
+    `const withoutNodeInferencesType = nibHooks.contextual(typeChecker, element.parent, () =>
+          typeChecker.getContextualType(element.parent, 4 /* IgnoreNodeInferences */));`,
+  ],
+  [
     "the imports and exports that a search goes on from",
     `if (!importOrExport) return;
     const { symbol } = importOrExport;`,

@@ -23,6 +23,7 @@
  * @property {Map<ts.Node, RelatedSymbols>} related
  * @property {Map<string, Occurrences>} occurrences
  * @property {Map<ts.Node, ts.Symbol | undefined>} modules
+ * @property {Map<ts.Node, ts.Type | undefined>} contextual
  * @property {unknown} imports the engine's table of imports
  */
 /**
@@ -80,6 +81,7 @@ class SymbolIndex {
       related: new Map(),
       occurrences: new Map(),
       modules: new Map(),
+      contextual: new Map(),
       imports: undefined,
     }));
   }
@@ -91,6 +93,12 @@ class SymbolIndex {
         const memory = this.memory(checker);
         memory.imports ??= create();
         return /** @type {any} */ (memory.imports);
+      },
+      contextual: (checker, object, find) => {
+        const { contextual } = this.memory(checker);
+        // Each of its members asks, and each time the call around a whole table would be resolved anew.
+        if (!contextual.has(object)) contextual.set(object, find());
+        return contextual.get(object);
       },
       moduleOf: (checker, specifier) => this.moduleOf(checker, specifier),
       files: ({ checker, sourceFiles }, { text, allSearchSymbols }) =>
