@@ -34,8 +34,9 @@ func (e *engine) adjustView(s *loadedView, before, after map[string]header) bool
 	importsChanged := false
 	for _, c := range changes {
 		importsChanged = importsChanged || !maps.Equal(c.u.imports, c.imports)
-		c.u.dirty = c.u.dirty || !slices.Equal(c.u.files, c.files) || !maps.Equal(c.u.imports, c.imports)
-		c.u.files, c.u.imports = c.files, c.imports
+		c.u.dirty = c.u.dirty || !slices.Equal(c.u.files, c.files)
+		c.u.files = c.files
+		c.u.setImports(c.imports)
 	}
 	if importsChanged {
 		s.units = dependenciesFirst(s.units)

@@ -3,38 +3,23 @@ package main
 // The units of a view in, the stale ones among them checked out: dependencies first, on all processors.
 
 import (
-	"go/ast"
-	"go/token"
-	"os"
 	"runtime"
 	"sync"
 )
 
-// A source is a parsed file of the repository, shared by the variants of its package.
-type source struct {
-	once sync.Once
-	uses int
-	ast  *ast.File
-}
-
 type checker struct {
 	*engine
 	view          *view
-	fset          *token.FileSet
 	mu            sync.Mutex
-	sources       map[string]*source
-	skeletons     map[string]*ast.File // declarations of files, without bodies
 	paths         map[string]int32
 	pathNames     []string // package paths by number
 	methods       *methods
 	platformNames *platformNames // only where the view has views of other platforms, or is one
 	owners        sync.Map       // *types.Package → map[*types.Var]string
-	versions      sync.Map       // *token.File → *decls, of the repository's files
 }
 
 func (e *engine) newChecker(v *view) *checker {
-	c := &checker{engine: e, view: v, fset: token.NewFileSet(), sources: map[string]*source{},
-		skeletons: map[string]*ast.File{}, paths: map[string]int32{}}
+	c := &checker{engine: e, view: v, paths: map[string]int32{}}
 	c.methods = newMethods(c)
 	for _, other := range e.views {
 		if other.base == v.index || v.base >= 0 {
@@ -91,19 +76,14 @@ func (c *checker) checkStale(units []*unit) {
 		chosen[u] = true
 	}
 	for _, u := range units {
-		u.waiting, u.typesChanged, u.filesChanged, u.allNamesChanged, u.changedNames = 0, false, false, false, nil
+		u.waiting = 0
 		for _, imported := range u.imports {
 			if chosen[imported] {
 				u.waiting++
 			}
 		}
 		for _, file := range u.files {
-			if _, ok := c.fileIndex[file]; ok {
-				if c.sources[file] == nil || c.sources[file].uses == 0 {
-					c.sources[file] = &source{}
-				}
-				c.sources[file].uses++
-			}
+			c.retain(file)
 		}
 	}
 	ready := make(chan *unit, len(units))
@@ -140,29 +120,25 @@ func (c *checker) checkStale(units []*unit) {
 	}
 	group.Wait()
 	for _, u := range units {
-		u.dirty, u.typesChanged, u.filesChanged, u.allNamesChanged, u.changedNames = false, false, false, false, nil
-		u.edited = nil
+		u.change = change{}
 	}
 }
 
-// checkIfStale checks a unit that is dirty or whose imports changed. A unit that mentions none of the changed names keeps
-// its facts: only its declarations are checked again, for its types.
+// checkIfStale checks a unit that is dirty or whose imports changed; where that suffices, the files that can differ.
 func (c *checker) checkIfStale(u *unit) {
 	importsChanged := false
-	for _, imported := range u.imports {
+	for path, imported := range u.imports {
 		importsChanged = importsChanged || imported.typesChanged
 		if imported.filesChanged {
-			u.dirty, u.edited = true, nil
+			u.touch(path)
 		}
 		u.allNamesChanged = u.allNamesChanged || imported.allNamesChanged
 		for name := range imported.changedNames {
 			u.addChangedName(name)
 		}
 	}
-	isAlone := len(u.edited) > 0 && !u.allNamesChanged && len(u.changedNames) == 0
-	if importsChanged || u.dirty && !(isAlone && c.checkEdited(u)) {
-		record := u.dirty || u.allNamesChanged || u.facts == nil || c.mentions(u)
-		c.checkUnit(u, importsChanged, record)
+	if (u.dirty || importsChanged || len(u.touchedPaths) > 0) && !c.checkSelected(u, importsChanged) {
+		c.checkUnit(u, importsChanged)
 	}
 	for _, file := range u.files {
 		c.release(file)
@@ -176,26 +152,10 @@ func (u *unit) addChangedName(name string) {
 	u.changedNames[name] = true
 }
 
-// mentions reports whether a file of the unit contains one of the changed names.
-func (c *checker) mentions(u *unit) bool {
-	for _, file := range u.files {
-		data, err := os.ReadFile(file)
-		if err != nil {
-			return true
-		}
-		start := -1
-		for i, b := range data {
-			if b == '_' || b >= '0' && b <= '9' || b >= 'a' && b <= 'z' || b >= 'A' && b <= 'Z' || b >= 0x80 {
-				if start < 0 {
-					start = i
-				}
-			} else if start >= 0 {
-				if u.changedNames[string(data[start:i])] {
-					return true
-				}
-				start = -1
-			}
-		}
+// touch notes an import path that leads elsewhere now.
+func (u *unit) touch(path string) {
+	if u.touchedPaths == nil {
+		u.touchedPaths = map[string]bool{}
 	}
-	return false
+	u.touchedPaths[path] = true
 }

@@ -3,8 +3,6 @@ package main
 // An edit: the files that changed, were added or removed in, an engine with up-to-date units out.
 
 import (
-	"go/parser"
-	"go/token"
 	"maps"
 	"os"
 	"path/filepath"
@@ -25,23 +23,25 @@ func (e *engine) applyEdit(files []string, changed map[string]bool, before, afte
 	if other && !e.divideAgain(goFiles(files)) {
 		return false
 	}
+	edited := map[string]bool{}
 	for file := range changed {
+		name := e.absolute(file)
+		edited[name] = true
+		e.forget(name)
+		e.retain(name) // its syntax tree is shared by all views
+		defer e.release(name)
 		e.relocateDecls(file)
 	}
 	for _, s := range e.loaded {
 		if other && (rebuilt || s.checker.view.unloaded || !e.adjustView(s, before, after)) {
 			e.reloadView(s)
 		}
-		for file := range changed {
-			delete(s.checker.skeletons, e.absolute(file))
-		}
 		for _, u := range s.units {
 			for _, file := range u.files {
-				if !u.dirty && changed[e.relative(file)] {
-					u.edited = append(u.edited, file)
+				if edited[file] {
+					u.edited, u.dirty = append(u.edited, file), true
 				}
 			}
-			u.dirty = u.dirty || len(u.edited) > 0
 		}
 		s.checkDirty()
 	}
@@ -109,21 +109,17 @@ func (e *engine) relocateDecls(file string) {
 	if n < 0 || e.decls[n] == nil {
 		return
 	}
-	now := &decls{}
-	name := e.absolute(file)
+	before, name := e.decls[n], e.absolute(file)
+	e.decls[n] = nil
+	e.clauses.Delete(name)
 	if _, there := e.fileIndex[name]; there {
-		fset := token.NewFileSet()
-		tree, _ := parser.ParseFile(fset, name, nil, parser.AllErrors|parser.SkipObjectResolution)
-		if tree != nil && tree.Name != nil {
-			now = newDecls(fset.File(tree.FileStart), tree)
-		}
+		e.parse(name) // notes its declarations
 	}
-	e.table.relocate(n, e.decls[n], now)
-	e.decls[n] = now
-	if len(now.byName) == 0 {
-		e.decls[n] = nil
-		e.clauses.Delete(name)
+	now := e.decls[n]
+	if now == nil {
+		now = &decls{}
 	}
+	e.table.relocate(n, before, now)
 }
 
 // checkDirty checks the dirty units and those that depend on them.
@@ -183,13 +179,14 @@ func (e *engine) reloadView(s *loadedView) {
 		case old == nil:
 			u.dirty = true
 			old = u
-		case old.membership != u.membership || old.scope != u.scope || old.Name != u.Name || goVersion(old) != goVersion(u):
-			u.dirty = true
+		case old.membership != u.membership || old.scope != u.scope || old.Name != u.Name:
+			u.dirty, u.types, u.surface = true, old.types, old.surface // to tell what others see of the difference
 			old = u
 		default:
-			same := slices.Equal(old.files, u.files) && maps.Equal(old.imports, u.imports) && slices.Equal(old.OtherFiles, u.OtherFiles)
-			old.Package, old.files, old.imports = u.Package, u.files, u.imports
-			old.dirty = old.dirty || !same
+			old.anew = goVersion(old) != goVersion(u) || !slices.Equal(old.OtherFiles, u.OtherFiles)
+			old.dirty = old.anew || !slices.Equal(old.files, u.files)
+			old.Package, old.files = u.Package, u.files
+			old.setImports(u.imports)
 		}
 		unitNow[u] = old
 		units[i] = old

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"go/token"
 	"go/types"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -58,14 +59,31 @@ type unit struct {
 	surface    map[string]string // of types, in a resident engine
 	clauses    string            // the files that an import of it leads to
 	documented string            // the file whose package clause has the documentation, if any
+	change
+}
 
-	// Set while an edit is applied.
-	dirty           bool            // its files or imports changed
-	edited          []string        // the files that changed, when nothing else did
-	typesChanged    bool            // its types are new objects
-	filesChanged    bool            // an import of it leads to other files
-	allNamesChanged bool            // every name may mean something else in its importers
-	changedNames    map[string]bool // or only these
+// A change is what an edit does to a unit, while it is applied.
+type change struct {
+	dirty           bool             // its files or imports changed
+	anew            bool             // more than that did: no file keeps its facts
+	edited          []string         // the files that changed
+	oldImports      map[string]*unit // its imports before, if they changed
+	touchedPaths    map[string]bool  // imports that lead elsewhere now
+	typesChanged    bool             // its types are new objects
+	filesChanged    bool             // an import of it leads to other files
+	allNamesChanged bool             // every name may mean something else in its importers
+	changedNames    map[string]bool  // or only these
+}
+
+// setImports replaces the imports of a unit.
+func (u *unit) setImports(imports map[string]*unit) {
+	if maps.Equal(u.imports, imports) {
+		return
+	}
+	if u.oldImports == nil {
+		u.oldImports = u.imports
+	}
+	u.imports, u.dirty = imports, true
 }
 
 // unitFacts are the facts of one unit, before they are merged with those of others.
@@ -86,6 +104,7 @@ type fileNotes struct {
 	names      []symbolName
 	imports    int
 	missing    []string
+	satisfies  bool // what a name of it means can depend on a method set that it does not mention
 }
 
 type methodRef struct {

@@ -7,6 +7,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"go/ast"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -54,6 +56,13 @@ type engine struct {
 	replaced       sync.Map    // *types.Package that is imported no more → its unit
 	mustRestart    atomic.Bool // something refers to a removed declaration: load anew
 
+	fset       *token.FileSet
+	sourceLock sync.Mutex
+	sources    map[string]*source
+	skeletons  map[string]*ast.File // declarations of files, without bodies
+	words      map[string][]uint32  // of files, see words.go
+	versions   sync.Map             // *token.File → *decls, of the repository's files
+
 	lock  sync.Mutex
 	done  int
 	total int
@@ -93,7 +102,8 @@ func main() {
 
 // newEngine returns an engine for these files; a resident one can be updated after edits (edit.go).
 func newEngine(root string, files []string, stays bool) *engine {
-	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), resident: stays}
+	e := &engine{root: root, fileIndex: map[string]int32{}, table: newTable(), resident: stays, fset: token.NewFileSet(),
+		sources: map[string]*source{}, skeletons: map[string]*ast.File{}, words: map[string][]uint32{}}
 	e.files = goFiles(files)
 	for i, file := range e.files {
 		e.fileIndex[e.absolute(file)] = int32(i)

@@ -156,24 +156,29 @@ func (m *methods) current(fn *types.Func) *types.Func {
 		if !ok {
 			return fn
 		}
-		if !isPackageLevel(fn) {
-			return fn // of a local or unnamed type: only its text counts, which has not changed
-		}
-		pkg := successor.(*unit).types
-		t, ok := pkg.Scope().Lookup(typeName(fn.Signature().Recv().Type())).(*types.TypeName)
-		if !ok {
-			m.mustRestart.Store(true)
-			return nil
-		}
-		obj, _, _ := types.LookupFieldOrMethod(t.Type(), true, pkg, fn.Name())
-		next, ok := obj.(*types.Func)
-		if !ok || next.Pkg() != pkg {
-			m.mustRestart.Store(true)
-			return nil
+		next := m.methodIn(successor.(*unit).types, fn)
+		if next == fn || next == nil {
+			return next
 		}
 		fn = next
 	}
 	return fn
+}
+
+// methodIn returns the method of the same name and type in another state of its package. Of a local or unnamed type it is the
+// method itself: only its text counts, which has not changed.
+func (c *checker) methodIn(pkg *types.Package, fn *types.Func) *types.Func {
+	if !isPackageLevel(fn) {
+		return fn
+	}
+	if t, ok := pkg.Scope().Lookup(typeName(fn.Signature().Recv().Type())).(*types.TypeName); ok {
+		obj, _, _ := types.LookupFieldOrMethod(t.Type(), true, pkg, fn.Name())
+		if next, ok := obj.(*types.Func); ok && next.Pkg() == pkg {
+			return next
+		}
+	}
+	c.mustRestart.Store(true)
+	return nil
 }
 
 // isPackageLevel reports whether the method's type is declared at package level.

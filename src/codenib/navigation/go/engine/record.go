@@ -184,6 +184,9 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) resolution {
 	if instance && obj.Exported() {
 		out.asks = r.localOnly(obj, k)
 	}
+	if fn, ok := obj.(*types.Func); ok {
+		r.notes.satisfies = r.notes.satisfies || infersFromMethods(fn.Signature())
+	}
 	if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
 		r.noteMethod(k, fn.Origin())
 		if out.keys != noList {
@@ -195,6 +198,16 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) resolution {
 		}
 	}
 	return out
+}
+
+// infersFromMethods reports whether the type arguments of a function can follow from the methods of its arguments' types.
+func infersFromMethods(of *types.Signature) bool {
+	for param := range of.TypeParams().TypeParams() {
+		if constraint, ok := param.Constraint().Underlying().(*types.Interface); ok && constraint.NumMethods() > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // localOnly is the list that an instantiated member asks for: gopls searches its declaring package alone.

@@ -48,7 +48,8 @@ type factLine struct {
 	Relations   [][]any
 }
 
-// named replaces the places of targets by the names that they have in `all`: a line whose targets only moved is not sent.
+// named replaces the places of targets by the names that they have in `all`, and sorts them: a line whose targets only moved is
+// not sent.
 func named(t *testing.T, lines, all map[string]string) map[string]string {
 	t.Helper()
 	names := map[string]string{}
@@ -71,9 +72,36 @@ func named(t *testing.T, lines, all map[string]string) map[string]string {
 				line.Targets[i] = name
 			}
 		}
-		out[path] = fmt.Sprint(line)
+		out[path] = fmt.Sprint(renumbered(line))
 	}
 	return out
+}
+
+// renumbered is a line with its targets sorted.
+func renumbered(line factLine) factLine {
+	order := make([]int, len(line.Targets))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int {
+		return strings.Compare(fmt.Sprint(line.Targets[a]), fmt.Sprint(line.Targets[b]))
+	})
+	targets, at := make([]any, len(order)), make([]int, len(order))
+	for i, old := range order {
+		targets[i], at[old] = line.Targets[old], i
+	}
+	line.Targets = targets
+	for _, items := range line.Lists {
+		for i, item := range items {
+			items[i] = at[item]
+		}
+		slices.Sort(items)
+	}
+	for _, relation := range line.Relations {
+		relation[1], relation[2] = at[int(relation[1].(float64))], at[int(relation[2].(float64))]
+	}
+	slices.SortFunc(line.Relations, func(a, b []any) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+	return line
 }
 
 func TestAfterAnEditTheLinesEqualThoseOfANewEngine(t *testing.T) {

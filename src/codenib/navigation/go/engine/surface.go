@@ -5,26 +5,36 @@ package main
 
 import (
 	"fmt"
+	"go/token"
 	"go/types"
 	"strings"
 )
 
 // surfaceOf describes the declarations of a package, also unexported ones, which appear in method sets and fields. An entry
-// whose change affects all importers, not only those that mention its last name, begins with a star.
+// whose change affects everybody, not only those who mention its last name, begins with a star; one that only the package
+// itself sees with a minus.
 func surfaceOf(pkg *types.Package) map[string]string {
 	out := map[string]string{}
 	scope := pkg.Scope()
 	for _, name := range scope.Names() {
 		switch obj := scope.Lookup(name).(type) {
 		case *types.Const:
-			out[name] = "const " + typeText(obj.Type()) + " " + obj.Val().ExactString()
+			out[visible(name)] = "const " + typeText(obj.Type()) + " " + obj.Val().ExactString()
 		case *types.TypeName:
 			typeSurface(out, name, obj)
 		default:
-			out[name] = typeText(obj.Type())
+			out[visible(name)] = typeText(obj.Type())
 		}
 	}
 	return out
+}
+
+// visible is the entry of a constant, variable or function.
+func visible(name string) string {
+	if token.IsExported(name) {
+		return name
+	}
+	return "-" + name
 }
 
 func typeText(t types.Type) string { return types.TypeString(t, (*types.Package).Path) }
@@ -70,8 +80,12 @@ func typeSurface(out map[string]string, name string, obj *types.TypeName) {
 	}
 }
 
-// changedNames lists the last names of the entries that differ; wide when every importer is affected.
-func changedNames(before, after map[string]string) (names []string, wide bool) {
+// Who looks at a surface: the files of the package, or its importers.
+const inner, outer = true, false
+
+// changedNames lists the last names of the entries that differ; wide when everybody is affected.
+func changedNames(before, after map[string]string, within bool) (names map[string]bool, wide bool) {
+	names = map[string]bool{}
 	add := func(entry string) {
 		name := entry[strings.LastIndexByte(entry, '.')+1:]
 		if rest, ok := strings.CutPrefix(name, "*"); ok {
@@ -79,8 +93,12 @@ func changedNames(before, after map[string]string) (names []string, wide bool) {
 			_, was := before[entry]
 			_, is := after[entry]
 			wide = wide || was && is
+		} else if rest, ok := strings.CutPrefix(name, "-"); ok {
+			if name = rest; !within {
+				return
+			}
 		}
-		names = append(names, name)
+		names[name] = true
 	}
 	for entry, text := range before {
 		if other, ok := after[entry]; !ok || other != text {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"maps"
 	"slices"
 	"testing"
 )
@@ -31,9 +32,8 @@ func F(a int) { _ = a }
 			"func (t *T) M(x int) {}\ntype I interface { Run() }\ntype Alias = T\n", []string{"F"}, false},
 	}
 	for _, c := range cases {
-		names, wide := changedNames(surfaceOf(packageOf(t, before)), surfaceOf(packageOf(t, c.after)))
-		slices.Sort(names)
-		if !slices.Equal(names, c.names) || wide != c.wide {
+		names, wide := changedNames(surfaceOf(packageOf(t, before)), surfaceOf(packageOf(t, c.after)), outer)
+		if !slices.Equal(slices.Sorted(maps.Keys(names)), c.names) || wide != c.wide {
 			t.Errorf("%s: %v, %t", c.name, names, wide)
 		}
 	}

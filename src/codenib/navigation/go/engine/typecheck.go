@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/build"
-	"go/parser"
 	"go/types"
-	"maps"
 	"os"
 	"reflect"
 	"runtime"
@@ -16,95 +14,53 @@ import (
 	"unsafe"
 )
 
-func (c *checker) parse(file string) *ast.File {
-	mode := parser.AllErrors | parser.SkipObjectResolution
-	s := c.sources[file]
-	if s == nil {
-		tree, _ := parser.ParseFile(c.fset, file, nil, mode)
-		return tree
-	}
-	s.once.Do(func() {
-		s.ast, _ = parser.ParseFile(c.fset, file, nil, mode|parser.ParseComments)
-		if s.ast != nil && s.ast.Name != nil {
-			c.recordVersion(file, s.ast)
-			if at, ok := c.place(s.ast.Name.Pos()); ok {
-				c.clauses.Store(file, at)
-				if c.view.base >= 0 && c.viewOf[at.file] != c.view.index {
-					dropBodies(s.ast) // its facts come from the base view
-				}
-			}
-		}
-	})
-	return s.ast
-}
-
-func dropBodies(tree *ast.File) {
-	for _, decl := range tree.Decls {
-		if fn, ok := decl.(*ast.FuncDecl); ok {
-			fn.Body = nil
-		}
-	}
-}
-
-func (c *checker) release(file string) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if s := c.sources[file]; s != nil {
-		if s.uses--; s.uses == 0 {
-			s.ast = nil
-		}
-	}
-}
-
-// recordVersion remembers which version of a file the positions of this syntax tree belong to.
-func (c *checker) recordVersion(file string, tree *ast.File) {
-	if !c.resident {
-		return
-	}
-	n, at := c.fileIndex[file], c.fset.File(tree.FileStart)
-	c.declLock.Lock()
-	defer c.declLock.Unlock()
-	if c.decls[n] == nil {
-		c.decls[n] = newDecls(at, tree)
-	}
-	c.versions.Store(at, c.decls[n])
-}
-
-// checkUnit type-checks a unit. `importsChanged` says that imported types are other objects than before. Without `record`
-// only declarations are checked, and the facts stay.
-func (c *checker) checkUnit(u *unit, importsChanged, record bool) {
+// checkUnit type-checks a unit and records the facts of all its files. `importsChanged` says that imported types are other
+// objects than before.
+func (c *checker) checkUnit(u *unit, importsChanged bool) {
 	if u.PkgPath == "unsafe" {
 		u.types = types.Unsafe
 		return
 	}
 	var trees []*ast.File
 	for _, file := range u.files {
-		if tree := c.parse(file); tree != nil {
+		if tree := c.treeOf(u, file); tree != nil {
 			trees = append(trees, tree)
 		}
 	}
 	clauses := c.clausesOf(u)
 	u.filesChanged, u.clauses = u.types != nil && clauses != u.clauses, clauses
-	full := u.membership != outside && record
+	full := u.membership != outside
 	facts := &unitFacts{}
 	pkg, info := c.checkTrees(u, trees, full, facts)
 	c.publish(u, pkg, importsChanged)
-	switch {
-	case full:
-		documented := c.documentedIn(trees)
-		u.documented = c.nameOf(documented)
-		c.recovering(u, facts, func() {
-			c.record(u, pkg, trees, documented, info, facts)
-			if u.membership == workspace {
-				facts.types = candidatesOf(u, pkg)
-			}
-		})
-		c.methods.markStale(u, facts)
-		u.facts = facts
-	case u.membership == workspace:
-		u.facts.types = candidatesOf(u, pkg)
-		c.methods.stale.Store(true)
+	if !full {
+		return
 	}
+	documented := c.documentedIn(trees)
+	u.documented = c.nameOf(documented)
+	c.recovering(u, facts, func() {
+		c.record(u, pkg, trees, documented, info, facts)
+		c.refer(facts.files, pkg, u.types)
+		if u.membership == workspace {
+			facts.types = candidatesOf(u, u.types)
+		}
+	})
+	c.methods.markStale(u, facts)
+	u.facts = facts
+}
+
+// treeOf is the syntax tree of a unit's file, with function bodies where its facts are recorded.
+func (c *checker) treeOf(u *unit, file string) *ast.File {
+	if _, ok := c.fileIndex[file]; ok && (u.membership == outside || !c.isRecorded(file)) {
+		return c.declarations(file)
+	}
+	return c.parse(file)
+}
+
+// isRecorded reports whether this view records facts of a file: a view of another platform leaves them to its base.
+func (c *checker) isRecorded(file string) bool {
+	n, ok := c.fileIndex[file]
+	return ok && (c.view.base < 0 || c.viewOf[n] == c.view.index)
 }
 
 // checkTrees type-checks the files of a unit; `full` says whether function bodies count.
@@ -148,35 +104,40 @@ func (c *checker) nameOf(tree *ast.File) string {
 	return c.fset.File(tree.FileStart).Name()
 }
 
-// publish decides which package importers use: the previous one when the surface is the same, so that their own types stay
+// publish decides which package importers use: the previous one when they see the same of both, so that their own types stay
 // valid, else the new one.
 func (c *checker) publish(u *unit, pkg *types.Package, importsChanged bool) {
 	if !c.resident {
 		u.types = pkg
 		return
 	}
-	if u.membership == outside && u.types == nil && !u.intermediate() {
-		u.types, u.typesChanged, u.allNamesChanged = pkg, true, true // rarely edited: its surface is not worth the memory
+	before := u.surface
+	if before == nil && u.types != nil {
+		before = surfaceOf(u.types)
+	}
+	var surface map[string]string
+	keep := u.membership != outside || u.intermediate() // others are rarely edited: not worth the memory
+	if keep || u.types != nil {
+		surface = surfaceOf(pkg)
+	}
+	if u.surface = nil; keep {
+		u.surface = surface
+	}
+	if u.types == nil {
+		u.types, u.typesChanged = pkg, true // who sees it has other imports than before
 		return
 	}
-	surface := surfaceOf(pkg)
-	if u.types != nil && !importsChanged && u.surface != nil && maps.Equal(surface, u.surface) {
+	names, wide := changedNames(before, surface, outer)
+	if !importsChanged && !wide && len(names) == 0 {
 		return
 	}
 	c.methods.stale.Store(true)
-	if u.types != nil {
-		c.replaced.Store(u.types, u)
+	c.replaced.Store(u.types, u)
+	u.allNamesChanged = u.allNamesChanged || wide
+	for name := range names {
+		u.addChangedName(name)
 	}
-	if u.types == nil || u.surface == nil {
-		u.allNamesChanged = true
-	} else {
-		names, wide := changedNames(u.surface, surface)
-		u.allNamesChanged = u.allNamesChanged || wide
-		for _, name := range names {
-			u.addChangedName(name)
-		}
-	}
-	u.types, u.surface, u.typesChanged = pkg, surface, true
+	u.types, u.typesChanged = pkg, true
 }
 
 // recovering limits a panic of the type checker on ill-typed code to one package, and lists it in the report.

@@ -89,6 +89,7 @@ func (w *walker) visit(n ast.Node) bool {
 		w.embedded(n)
 	case *ast.CallExpr:
 		w.addRole(callee(n.Fun), roleCall)
+		w.notes.satisfies = w.notes.satisfies || w.convertsToInterface(n.Fun)
 	case *ast.AssignStmt:
 		for _, lhs := range n.Lhs {
 			w.addRole(assignedIdent(lhs), roleWrite)
@@ -105,6 +106,25 @@ func (w *walker) visit(n ast.Node) bool {
 	}
 	w.stack = append(w.stack, n)
 	return true
+}
+
+// convertsToInterface reports whether a call may be a conversion to an interface with methods, whose result has no type where
+// the operand lacks one of them.
+func (w *walker) convertsToInterface(fun ast.Expr) bool {
+	id := callee(fun)
+	if id == nil {
+		paren, ok := fun.(*ast.ParenExpr)
+		if ok {
+			_, ok = paren.X.(*ast.InterfaceType)
+		}
+		return ok
+	}
+	t, ok := w.info.Uses[id].(*types.TypeName)
+	if !ok {
+		return false
+	}
+	i, ok := t.Type().Underlying().(*types.Interface)
+	return ok && i.NumMethods() > 0
 }
 
 func (w *walker) addRole(id *ast.Ident, role int32) {
