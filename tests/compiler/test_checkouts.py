@@ -52,3 +52,24 @@ def test_a_checkout_moves_to_exactly_the_files_of_a_snapshot(
     assert not (checkout.root / "lib").exists()
     checkout.close()
     assert not checkout.root.exists()
+
+
+def test_a_checkout_that_goes_to_and_fro_reads_each_content_once(
+    git_repo: Callable[..., GitRepo], tmp_path: Path
+) -> None:
+    repo = git_repo()
+    repository = locate(repo.path)
+    compiler = IndexCompiler(repository, Store(repository.key))
+    repo.commit({"a.py": "one", "b.py": "same"})
+    before = compiler.take()
+    repo.commit({"a.py": "two", "d.py": "new"})
+    after = compiler.take()
+    checkout = Checkout(compiler.source, repository, tmp_path / "checkouts")
+    checkout.move(before.files)
+    checkout.move(after.files)
+    (repo.path / ".git").rename(repo.path / "hidden")
+    for state, text in ((before, "one"), (after, "two"), (before, "one")):
+        checkout.move(state.files)
+        assert (checkout.root / "a.py").read_text() == text
+    (repo.path / "hidden").rename(repo.path / ".git")
+    checkout.close()

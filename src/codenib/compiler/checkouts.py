@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
@@ -25,6 +25,7 @@ from codenib.snapshot.repository import Repository
 from codenib.system.files import open_flags
 from codenib.units.notebook_code import NOTEBOOK_SUFFIX, as_python, engine_name
 
+_RECENT_BYTES = 32 << 20
 _NEVER_LINKED = frozenset({".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"})
 
 
@@ -51,6 +52,8 @@ class Checkout:
         self._source = source
         self._repository = repository
         self._linked: bytes | None = None
+        #: What was written last and what it replaced, by digest: an update goes to and fro between the two.
+        self._recent: dict[str, bytes] = {}
         self.files: dict[str, str] = {}
 
     def move(self, files: Mapping[str, str]) -> None:
@@ -61,8 +64,8 @@ class Checkout:
             place.unlink(missing_ok=True)
             self._prune(place.parent)
         folders: set[Path] = {self.root}
-        with closing(self._source.open()) as blobs:
-            for path, data in zip(changed, blobs.read([files[path] for path in changed]), strict=True):
+        if changed:
+            for path, data in zip(changed, self._contents(changed, files), strict=True):
                 place = self.root / engine_name(path)
                 if not is_plain(path):
                     raise StateError(
@@ -76,6 +79,27 @@ class Checkout:
                 _own_folder(place.parent, folders)
                 _write(place, data)
         self.files = dict(files)
+
+    def _contents(self, changed: Sequence[str], files: Mapping[str, str]) -> Iterator[bytes | None]:
+        """The new contents of these files; those that they replace are read with them, and stay at hand."""
+        wanted = [files[path] for path in changed]
+        if all(digest in self._recent for digest in wanted):
+            yield from (self._recent[digest] for digest in wanted)
+            return
+        self._recent = {}
+        replaced = [self.files[path] for path in changed if path in self.files]
+        with closing(self._source.open()) as blobs:
+            size = 0
+            for at, (digest, data) in enumerate(
+                zip((*wanted, *replaced), blobs.read([*wanted, *replaced]), strict=True)
+            ):
+                if at < len(wanted):
+                    yield data
+                size += len(data or b"")
+                if data is not None and size < _RECENT_BYTES:
+                    self._recent[digest] = data
+                elif at >= len(wanted):
+                    return
 
     def link(self, snapshot: SourceSnapshot) -> bool:
         """Link what git ignores; false when that is not what is linked already: then a new folder is due."""

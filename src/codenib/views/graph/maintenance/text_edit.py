@@ -5,7 +5,9 @@ Hunks without context, as `git diff -U0` has them, say which lines changed.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import cached_property
 from itertools import groupby, islice
@@ -37,8 +39,7 @@ class TextEdit:
         middle = (old[head : len(old) - tail], new[head : len(new) - tail])
         if max(map(len, middle)) > _MOST_LINES:
             return [(head, len(old) - tail, head, len(new) - tail)]
-        codes = SequenceMatcher(None, *middle, autojunk=False).get_opcodes()
-        return [(a + head, b + head, c + head, d + head) for tag, a, b, c, d in codes if tag != "equal"]
+        return [(a + head, b + head, c + head, d + head) for a, b, c, d in _differences(*middle)]
 
     @cached_property
     def line_map(self) -> Ints:
@@ -75,6 +76,45 @@ class TextEdit:
             if (begin <= last and end > first) if end > begin else first < begin <= last:
                 return True
         return False
+
+
+def _differences(old: Sequence[bytes], new: Sequence[bytes]) -> Iterator[Hunk]:
+    """The hunks between two texts. Lines that are once in both are aligned first, as `git diff --patience`
+    does: a quadratic match of all lines took half of the time that explaining an update did.
+    """
+    at, other = 0, 0
+    for left, right in (*_anchors(old, new), (len(old), len(new))):
+        if at < left and other < right:
+            codes = SequenceMatcher(None, old[at:left], new[other:right], autojunk=False).get_opcodes()
+            for tag, a, b, c, d in codes:
+                if tag != "equal":
+                    yield a + at, b + at, c + other, d + other
+        elif at < left or other < right:
+            yield at, left, other, right
+        at, other = left + 1, right + 1
+
+
+def _anchors(old: Sequence[bytes], new: Sequence[bytes]) -> list[tuple[int, int]]:
+    """Lines that are once in each text: as many pairs as ascend on both sides."""
+    times = (Counter(old), Counter(new))
+    places = {line: at for at, line in enumerate(new) if times[0][line] == times[1][line] == 1}
+    ends: list[int] = []  # the least place at which a run of each length ends
+    runs: list[tuple[int, int, int]] = []  # a line's two places, and the line before it in its run
+    last: list[int] = []
+    for at, line in enumerate(old):
+        place = places.get(line, -1)
+        if place < 0:
+            continue
+        length = bisect_left(ends, place)
+        ends[length : length + 1] = [place]
+        runs.append((at, place, last[length - 1] if length else -1))
+        last[length : length + 1] = [len(runs) - 1]
+    found = []
+    run = last[-1] if last else -1
+    while run >= 0:
+        at, place, run = runs[run]
+        found.append((at, place))
+    return found[::-1]
 
 
 def ranges(lines: Sequence[int]) -> list[tuple[int, int]]:
