@@ -31,6 +31,14 @@ VERSIONS: dict[str, list[str | None]] = {
         'func (s Square) Name() string { return "square" }\n',
         None,
     ],
+    # What these names mean depends on methods that the file does not mention.
+    "shapes/measure.go": [
+        "package shapes\n\nfunc get() Square { return Square{} }\n\n"
+        "func measure() int { return Shape(get()).Area() + same(get()).Side }\n",
+        "package shapes\n\nfunc get() *Square { return nil }\n\n"
+        "func measure() int { return Sum([]Shape{get()}) + same(get()).Area() }\n",
+    ],
+    "shapes/same.go": ["package shapes\n\nfunc same[T Shape](t T) T { return t }\n", None],
     "cmd/main.go": [
         'package main\n\nimport "example.com/m/shapes"\n\nfunc main() {\n\tprintln(shapes.Sum(nil))\n}\n',
         'package main\n\nimport "example.com/m/shapes"\n\n'

@@ -31,7 +31,8 @@ func (c *checker) checkSelected(u *unit, importsChanged bool) bool {
 		if !s.check() {
 			return false
 		}
-		names, wide := changedNames(u.surface, surfaceOf(s.pkg), inner)
+		s.surface = surfaceOf(s.pkg)
+		names, wide := changedNames(u.surface, s.surface, inner)
 		if wide {
 			return false
 		}
@@ -63,13 +64,14 @@ func (c *checker) noteOtherImports(u *unit) bool {
 // A selection is the files of a unit whose bodies are checked, and what the type checker says of them.
 type selection struct {
 	*checker
-	unit   *unit
-	notes  map[string]*fileNotes // before the edit, by file
-	chosen map[string]bool
-	trees  []*ast.File // of all files; function bodies of the chosen ones alone
-	pkg    *types.Package
-	info   *types.Info
-	facts  *unitFacts
+	unit    *unit
+	notes   map[string]*fileNotes // before the edit, by file
+	chosen  map[string]bool
+	trees   []*ast.File // of all files; function bodies of the chosen ones alone
+	pkg     *types.Package
+	surface map[string]string // of pkg
+	info    *types.Info
+	facts   *unitFacts
 }
 
 // chooseEdited chooses the files that are edited or new, and those with an import that leads elsewhere; false where a file is
@@ -156,7 +158,7 @@ func (s *selection) record(importsChanged bool) bool {
 	}
 	clauses := s.clausesOf(u)
 	u.filesChanged, u.clauses = clauses != u.clauses, clauses
-	s.publish(u, s.pkg, importsChanged)
+	s.publish(u, s.pkg, s.surface, importsChanged)
 	s.refer(fresh, s.pkg, u.types)
 	s.facts.types = u.facts.types
 	if u.membership == workspace && u.typesChanged {

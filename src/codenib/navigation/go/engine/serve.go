@@ -16,6 +16,8 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -67,9 +69,27 @@ func serve(root string) {
 				s.sent = nil
 			}
 			count = s.lines(out)
+			letHeapGrow()
 		}
 		fmt.Fprintf(out, "{\"end\": %d}\n", count)
 		out.Flush()
+	}
+}
+
+// What the heap may grow by before it is collected, at least: one collection of a small repository's engine costs more than
+// most edits of it do.
+const leastGrowth = 128 << 20
+
+// letHeapGrow sets how often garbage is collected, by the size of what is live; a larger heap than `leastGrowth` is collected
+// when it has doubled, as usual.
+func letHeapGrow() {
+	if os.Getenv("GOGC") != "" {
+		return
+	}
+	live := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(live)
+	if live[0].Value.Kind() == metrics.KindUint64 {
+		debug.SetGCPercent(int(max(100, 100*leastGrowth/max(1<<20, live[0].Value.Uint64()))))
 	}
 }
 

@@ -32,7 +32,7 @@ func (c *checker) checkUnit(u *unit, importsChanged bool) {
 	full := u.membership != outside
 	facts := &unitFacts{}
 	pkg, info := c.checkTrees(u, trees, full, facts)
-	c.publish(u, pkg, importsChanged)
+	c.publish(u, pkg, nil, importsChanged)
 	if !full {
 		return
 	}
@@ -105,8 +105,8 @@ func (c *checker) nameOf(tree *ast.File) string {
 }
 
 // publish decides which package importers use: the previous one when they see the same of both, so that their own types stay
-// valid, else the new one.
-func (c *checker) publish(u *unit, pkg *types.Package, importsChanged bool) {
+// valid, else the new one. `surface` is that of the package, if it is known.
+func (c *checker) publish(u *unit, pkg *types.Package, surface map[string]string, importsChanged bool) {
 	if !c.resident {
 		u.types = pkg
 		return
@@ -115,9 +115,8 @@ func (c *checker) publish(u *unit, pkg *types.Package, importsChanged bool) {
 	if before == nil && u.types != nil {
 		before = surfaceOf(u.types)
 	}
-	var surface map[string]string
 	keep := u.membership != outside || u.intermediate() // others are rarely edited: not worth the memory
-	if keep || u.types != nil {
+	if surface == nil && (keep || u.types != nil) {
 		surface = surfaceOf(pkg)
 	}
 	if u.surface = nil; keep {
