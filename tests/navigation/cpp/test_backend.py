@@ -260,7 +260,8 @@ def test_static_answers_equal_the_live_servers(
 PARTS = {
     "lib/list.h": "OP(LOAD)\nOP(STORE)\n",
     "lib/types.h": "typedef struct block { int size; } block;\nstruct block make(block one);\n"
-    "int one_unit(void);\nint four_units(void);\ntypedef int measure;\n",
+    "int one_unit(void);\nint four_units(void);\ntypedef int measure;\n"
+    "int few(void);\nint many(void);\n",
     "lib/late.h": "typedef measure length;\nextern measure spare;\nmeasure cut(length one);\n",
     "lib/double.c": """
         #include "types.h"
@@ -286,6 +287,16 @@ PARTS = {
         #define double_all quad_all
         #define UNIT four_units
         #include "common.c"
+    """,
+    # The library in one file, with an option of its own.
+    "all.c": '#define SMALL\n#include "lib/rooms.c"\n',
+    "lib/rooms.c": """
+        #include "types.h"
+        #ifndef SMALL
+        int rooms(void) { return many(); }
+        #else
+        int rooms(void) { return few(); }
+        #endif
     """,
     "tools/one.c": "int quad_all();\nint main(void) { return quad_all(); }\n",
     "tools/two.c": "int main(void) { return 0; }\n",
@@ -313,6 +324,13 @@ def test_a_source_that_another_includes_is_read_as_its_includer_reads_it(parts: 
     assert found_at(parts, "definition", "lib/common.c", 1, "size") == {"lib/types.h:1"}
     assert found_at(parts, "definition", "lib/common.c", 1, "block") == {"lib/types.h:1"}
     assert found_at(parts, "references", "lib/types.h", 1, "size") == {"lib/types.h:1", "lib/common.c:1"}
+
+
+def test_a_source_that_is_compiled_itself_is_read_so_before_its_includers_reading_is_added(
+    parts: tuple[Path, Facts],
+) -> None:
+    assert found_at(parts, "references", "lib/types.h", 7, "many") == {"lib/types.h:7", "lib/rooms.c:3"}
+    assert found_at(parts, "references", "lib/types.h", 6, "few") == {"lib/types.h:6", "lib/rooms.c:5"}
 
 
 def test_what_a_part_makes_of_each_includers_macros_is_defined(parts: tuple[Path, Facts]) -> None:

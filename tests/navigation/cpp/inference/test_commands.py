@@ -45,6 +45,23 @@ def test_sources_of_the_program_come_before_tests_and_contributions(tmp_path: Pa
     assert paths == ["lib/b.c", "main.c", "zlib/d.c", "contrib/a.c", "src/test/c.c"]
 
 
+def test_a_source_comes_before_those_that_include_it(tmp_path: Path) -> None:
+    files = {
+        "all/all.c": '#include "../lib/both.c"\n#include "../lib/a.c"\n',
+        "lib/both.c": '#include "a.c"\n#include "b.c"\n',
+        "lib/a.c": "int a;\n",
+        "lib/b.c": "int b;\n",
+        "test/test.c": "int c;\n",
+    }
+    write(tmp_path, files)
+    given = [CompileCommand(str(tmp_path / path), "/b", ("cc", str(tmp_path / path))) for path in files]
+    found = CompleteCommands(tmp_path, given, tmp_path / ".templates")
+    paths = [each.file.removeprefix(f"{tmp_path}/") for each in found.commands]
+    assert paths == ["lib/a.c", "lib/b.c", "test/test.c", "lib/both.c", "all/all.c"]
+    write(tmp_path, {"lib/both.c": "int both;\n"})
+    assert not found.hold_after(["lib/both.c"])
+
+
 def test_a_source_outside_the_database_gets_the_nearest_files_options(tmp_path: Path) -> None:
     write(tmp_path, {**FILES, "src/more.c": "", "tools/x.cpp": ""})
     given = [

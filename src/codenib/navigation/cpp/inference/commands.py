@@ -43,8 +43,10 @@ _BUILT = ("CMakeCache.txt", "CACHEDIR.TAG", "build.ninja")
 class CompleteCommands:
     """The commands that a build gave for a tree, and one for each source without; the program's come first.
 
-    A header is read as its first includer reads it: `contrib/` of zstd has a `mem.h` of its own, which stood
-    for the library's. After that they are sorted by file.
+    A file is read as its first includer reads it: `contrib/` of zstd has a `mem.h` of its own, which stood
+    for the library's. A source that includes others which are compiled themselves comes after these: the
+    library in one file, with options of its own, stood for every source of zstd. After that they are sorted
+    by file.
 
     `inferred` are the paths of the latter; headers that are compiled by themselves are among them.
     """
@@ -66,16 +68,18 @@ class CompleteCommands:
         more = {path: inference.command(path, cpp=path.endswith(CPP_SOURCES)) for path in sources}
         reached = {each for path in (*known, *more) for each in self._tree.closure(path, certain=True)}
         self._alone = [path for path in files if path.endswith(_HEADERS) and path not in reached]
-        compiled = (*known, *more)
+        compiled = frozenset((*known, *more))
         for path in self._alone:
             cpp = _is_cpp_header(root, path, self._tree, compiled)
             more[path] = inference.command(path, cpp=cpp, header=True)
-        self.commands = sorted(
-            [*given, *more.values()],
-            key=lambda each: (_ASIDE.search(each.file.removeprefix(here)) is not None, each.file),
-        )
+        self.commands = sorted([*given, *more.values()], key=lambda each: self._rank(each, compiled))
         self.inferred = frozenset(more)
         write_templates(root, self._tree.generated, generated)
+
+    def _rank(self, command: CompileCommand, compiled: Collection[str]) -> tuple[int, bool, str]:
+        path = command.file.removeprefix(f"{self._root}/")
+        parts = self._tree.closure(path).intersection(compiled) - {path}
+        return len(parts), _ASIDE.search(path) is not None, command.file
 
     def hold_after(self, changed: Collection[str]) -> bool:
         """Whether the commands are the same after these files changed; no file came or went."""
