@@ -298,6 +298,12 @@ PARTS = {
         int rooms(void) { return few(); }
         #endif
     """,
+    # Two types of one name, in headers of one name.
+    "near/mem.h": "typedef int unit;\n",
+    "near/near.c": '#include "mem.h"\n#include "near.h"\nunit near;\n',
+    "near/near.h": '#include "mem.h"\nextern unit near;\n',
+    "far/mem.h": "typedef char byte;\ntypedef long unit;\n",
+    "far/far.c": '#include "mem.h"\nunit far;\n',
     "tools/one.c": "int quad_all();\nint main(void) { return quad_all(); }\n",
     "tools/two.c": "int main(void) { return 0; }\n",
 }
@@ -368,6 +374,12 @@ def test_a_typedef_and_the_struct_of_its_name_are_two(parts: tuple[Path, Facts])
     assert facts.references(struct) == {struct, ("lib/types.h", 1, 7)}
     assert struct not in facts.references(typedef)
     assert len(facts.references(typedef)) == 4
+
+
+def test_a_type_of_a_header_is_that_of_the_header_that_is_included(parts: tuple[Path, Facts]) -> None:
+    assert found_at(parts, "definition", "near/near.h", 2, "unit") == {"near/mem.h:1"}
+    assert found_at(parts, "definition", "near/near.c", 3, "unit") == {"near/mem.h:1"}
+    assert found_at(parts, "definition", "far/far.c", 2, "unit") == {"far/mem.h:2"}
 
 
 def test_each_program_has_its_own_main(parts: tuple[Path, Facts]) -> None:

@@ -179,7 +179,7 @@ class CppEngine:
         table = self._table(index)
         self._check(database, self._files, table)
         includes.learn(index.graph())
-        normalizer = AnswerNormalizer(self._root, table, includes.closure)
+        normalizer = AnswerNormalizer(self._root, table, includes)
         found = workers.ask(self._files, database.commands, table)
         answers = {each.path: normalizer.normalize(each) for each in found}
         summaries = {path: summary_of(each) for path, each in answers.items()}
@@ -219,7 +219,7 @@ class CppEngine:
         edits, hopeful = self._edits(state, touched & there, changed, came_or_went)
         old = state.assembly
         before = [origin.shard for origin in state.index.origins.values()]
-        self._index_again(state, touched, changed)
+        other = self._index_again(state, touched, changed)
         table = self._table(state.index)
         self._check(state.database, self._files, table)
         diff = IndexDiff(old.table, table, {str(self._root / path) for path in changed})
@@ -232,6 +232,8 @@ class CppEngine:
         apart = [path for path in self._files if path not in touched]
         again = (touched & there) - carried.keys() | differing_files(old.table, table, apart)
         again.update(path for path in apart if diff.concerns(state.summaries[path]))
+        # Which of several declarations a file means depends on what it includes.
+        again.update(path for path in self._files if not state.includes.certain(path).isdisjoint(other))
         self._ask_again(state, sorted(again), table, diff, carried)
         now = {path: self._deflated(path) for path in changed if path in there}
         state.texts = {path: now[path] if path in now else state.texts[path] for path in self._files}
@@ -280,13 +282,14 @@ class CppEngine:
                 found[path] = reused
         asked = {path: keywords(reused) for path, reused in found.items() if keywords(reused)}
         tokens = {path: [one.token for one in some] for path, some in asked.items()}
-        normalizer = AnswerNormalizer(self._root, table, state.includes.closure)
+        normalizer = AnswerNormalizer(self._root, table, state.includes)
         for path, answers in state.workers.ask_at(tokens, table).items() if tokens else ():
             if not normalizer.agrees(found[path], asked[path], answers):
                 del found[path]
         return found
 
-    def _index_again(self, state: _State, touched: set[str], changed: Sequence[str]) -> None:
+    def _index_again(self, state: _State, touched: set[str], changed: Sequence[str]) -> set[str]:
+        """Index what an edit may reach; the files that include others than before."""
         here = f"{self._root}/"
         places = [place for path in changed for place in state.database.places(path)]
         dirty = state.index.includers(places)
@@ -298,7 +301,7 @@ class CppEngine:
             return path.removeprefix(here) in state.includes.closure(file.removeprefix(here))
 
         state.index.follow(dirty, may_include)
-        state.includes.learn(state.index.graph())
+        return state.includes.learn(state.index.graph())
 
     def _ask_again(
         self,
@@ -317,7 +320,7 @@ class CppEngine:
                 answers[path] = carried.get(path) or diff.carried(old_answers, state.summaries[path])
                 if answers[path] is not state.answers[path]:
                     state.summaries[path] = summary_of(answers[path])
-        normalizer = AnswerNormalizer(self._root, table, state.includes.closure)
+        normalizer = AnswerNormalizer(self._root, table, state.includes)
         for each in state.workers.ask(again, state.database.commands, table):
             answers[each.path] = normalizer.normalize(each)
             state.summaries[each.path] = summary_of(answers[each.path])

@@ -38,6 +38,7 @@ class Includes:
         self._direct: dict[str, set[str]] = {}
         self._closed: dict[str, frozenset[str]] = {}
         self._known: dict[str, set[str]] = {}
+        self._certain: dict[str, frozenset[str]] = {}
         self._guarded: set[str] = set()
 
     @property
@@ -46,15 +47,27 @@ class Includes:
         included = set().union(*self._known.values())
         return sorted(path for path in self._named if path in included and path not in self._guarded)
 
-    def learn(self, graph: Mapping[str, Iterable[str]]) -> None:
-        """What the index says that files include; where a macro names the header, only that tells."""
+    def learn(self, graph: Mapping[str, Iterable[str]]) -> set[str]:
+        """What the index says that files include; where a macro names the header, only that tells.
+
+        The files of which it says something else than before.
+        """
         here = f"{self._root}/"
+        before = self._known
         self._known = {
             path.removeprefix(here): {each.removeprefix(here) for each in found if each.startswith(here)}
             for path, found in graph.items()
             if path.startswith(here)
         }
-        self._direct, self._closed = {}, {}
+        self._direct, self._closed, self._certain = {}, {}, {}
+        either = before.keys() | self._known.keys()
+        return {path for path in either if before.get(path) != self._known.get(path)}
+
+    def certain(self, path: str) -> frozenset[str]:
+        """What a file includes by what the index says, directly or not; and itself."""
+        if path not in self._certain:
+            self._certain[path] = frozenset(reachable([path], self._known))
+        return self._certain[path]
 
     def after(self, changed: Iterable[str]) -> Includes:
         """A copy that has read these files again."""

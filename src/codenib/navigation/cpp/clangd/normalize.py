@@ -2,28 +2,30 @@
 
 A place that the file's own parse cannot know comes from the index. One that the index on disk does not have
 was left by a file that clangd had open earlier: the declaration that the file sees replaces it. Of a symbol
-with several definitions clangd gives any: the first replaces it, but asked at one of them it is that one.
+with several definitions clangd gives any: the one that the file includes replaces it, else the first, but
+asked at one of them it is that one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
 from codenib.navigation.cpp.clangd.answers import Definitions, FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
+from codenib.navigation.cpp.includes import Includes
 from codenib.navigation.cpp.tokens import TokenKind
 
 
 class AnswerNormalizer:
-    """Normalizes answers by one state of the index. `included` gives what a file may include."""
+    """Normalizes answers by one state of the index, and of what files include."""
 
-    def __init__(self, root: Path, table: SymbolTable, included: Callable[[str], Set[str]]) -> None:
+    def __init__(self, root: Path, table: SymbolTable, includes: Includes) -> None:
         self._root = root
         self._table = table
-        self._included = included
+        self._includes = includes
 
     def normalize(self, file: FileAnswers) -> FileAnswers:
         known: dict[tuple[Definitions, tuple[str, ...], tuple[int, int] | None], Definitions] = {}
@@ -73,7 +75,7 @@ class AnswerNormalizer:
             if home is None:
                 found.add((place, end))
                 continue
-            sees = home == file.path or home in self._included(file.path)
+            sees = home == file.path or home in self._includes.closure(file.path)
             if not sees and (place.line, place.column) not in table.spots[home]:
                 found.update(self._declared(file, one))
                 continue
@@ -86,7 +88,10 @@ class AnswerNormalizer:
         return tuple((each.place, each.place.column + len(each.name)) for each in named if each.place)
 
     def _chosen(self, path: str, one: TokenAnswer, place: ClangdPlace, *, sees: bool) -> ClangdPlace:
-        """Of several places of one symbol the first, unless it is the one that the file sees."""
+        """Of several places of one symbol the one that the file includes, else the first.
+
+        A type of C is known by the name of its header: each `mem.h` of zstd has the same `U32`.
+        """
         own = ClangdPlace(str(self._root / path), one.token.line, one.token.column)
         for identity in one.symbols:
             definitions, declarations = self._table.several.get(identity, (frozenset(), frozenset()))
@@ -95,9 +100,18 @@ class AnswerNormalizer:
                 continue
             if place in definitions and own in definitions:
                 return own  # `main` of each program is its own
+            included = self._included_of(path, definitions) if place in definitions else []
+            if included and place not in included:
+                return included[0]
             here = own in declarations or own in definitions
             if place in declarations and symbol.declaration and (here or not sees):
                 return symbol.declaration
             if place in definitions and symbol.definition and not sees:
                 return symbol.definition
         return place
+
+    def _included_of(self, path: str, places: Set[ClangdPlace]) -> list[ClangdPlace]:
+        """Those of some places that stand in what a file includes."""
+        certain = self._includes.certain(path)
+        found = [each for each in places if self._table.inside(each.path) in certain]
+        return sorted(found, key=lambda each: (each.path, each.line, each.column))

@@ -64,7 +64,7 @@ class EditedFiles:
                     shards[name] = read_shard(beside.shards / name)
             table = SymbolTable(self.root, self.files)
             table.add_shards(shard for _, shard in sorted(shards.items()))
-            normalizer = AnswerNormalizer(self.root, table, includes.closure)
+            normalizer = AnswerNormalizer(self.root, table, includes)
             found = {
                 each.path: normalizer.normalize(each)
                 for each in beside.ask(self.changed, self.commands, table)
