@@ -17,7 +17,7 @@ from codenib.navigation.live.worktree import Worktree
 from codenib.navigation.tools.locate import ExternalTool
 from codenib.navigation.tools.policies import policy_of, python_interpreter
 
-_INDEX_S = 120.0  # for the index that it starts from; the rest clangd makes itself
+_INDEX_S = 120.0  # CPU time for the index that it starts from; the rest clangd makes itself
 # fmt takes clangd 20 s on two processors: 49 sources of 1.3 MB, for which these allow 27 s.
 _SETTLE_S, _SETTLE_FILE_S, _SETTLE_MEGABYTE_S = 4.0, 0.2, 10.0
 
@@ -80,7 +80,7 @@ def _prepare_clangd(start: ServerStart, *, trusted: bool) -> Preparation:
 
     A file that explodes is never read: then what there is answers, and says that it is not all.
     """
-    from codenib.navigation.cpp.clangd.ordered import IndexOrder, index_in_order, until
+    from codenib.navigation.cpp.clangd.ordered import Allowance, IndexOrder, index_in_order
     from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, read_entries
     from codenib.navigation.cpp.database import prepare_database
     from codenib.navigation.cpp.includes import includes_sources
@@ -94,8 +94,8 @@ def _prepare_clangd(start: ServerStart, *, trusted: bool) -> Preparation:
     commands = [CompileCommand(row["file"], row["directory"], tuple(row["arguments"])) for row in entries]
     order = IndexOrder(start.root, commands, Worktree(start.root, start.server.watches).paths)
     tool = ExternalTool(start.server.tool, "", start.command, database)
-    goes_on = until(max(settle_s, _INDEX_S), start.is_closed)
-    index_in_order(tool, order, database, trusted=trusted, goes_on=goes_on)
+    allowed = Allowance(inf if trusted else max(settle_s, _INDEX_S), start.is_closed)
+    index_in_order(tool, order, database, trusted=trusted, allowed=allowed)
     return Preparation(
         {"database": str(database)},
         settle_s=inf if trusted else settle_s,

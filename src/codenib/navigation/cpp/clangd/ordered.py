@@ -6,8 +6,10 @@ that starts from the index of the facts says what they say.
 
 from __future__ import annotations
 
-import time
+import os
+import shutil
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,6 +19,7 @@ from codenib.navigation.cpp.clangd.limits import FileLimits, IncludedBytes
 from codenib.navigation.cpp.clangd.workers import ClangdWorkers
 from codenib.navigation.cpp.compile_commands import CompileCommand
 from codenib.navigation.cpp.includes import Includes
+from codenib.navigation.engines.watchdog import cpu_seconds
 from codenib.navigation.tools.locate import ExternalTool
 
 
@@ -29,35 +32,64 @@ class IndexOrder:
     files: Sequence[str]
 
 
-class _Stopped(Exception):
-    """Time is up, or nobody waits any more."""
+#: Beside an index that was made to its end, or for as long as was allowed.
+_DONE = "ordered"
+
+
+class _Closed(Exception):
+    """Nobody waits any more."""
+
+
+class _Spent(Exception):
+    """It took as long as it may."""
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """How much CPU time of this process and all below it may pass, while it is not closed.
+
+    By the clock a busy machine would leave zstd's index unfinished, which takes 72 s of CPU time.
+    """
+
+    cpu_s: float
+    is_closed: Callable[[], bool]
+
+    def start(self) -> Callable[[], None]:
+        """A step that raises when it is the last."""
+        begun = cpu_seconds(os.getpid())
+
+        def step() -> None:
+            if self.is_closed():
+                raise _Closed
+            if cpu_seconds(os.getpid()) - begun >= self.cpu_s:
+                raise _Spent
+
+        return step
 
 
 def index_in_order(
-    tool: ExternalTool, order: IndexOrder, work: Path, *, trusted: bool, goes_on: Callable[[], bool]
+    tool: ExternalTool, order: IndexOrder, work: Path, *, trusted: bool, allowed: Allowance
 ) -> None:
-    """Index everything into the folder of the database, unless something was indexed there before.
+    """Index everything into the folder of the database, unless that was done there before.
 
-    Once `goes_on` says no, the rest is left to the server.
+    What takes more than is allowed is left to the server. An index that was interrupted is begun anew: clangd
+    would complete it in its own order, and without what several sources make of one part.
     """
-
-    def step() -> None:
-        if not goes_on():
-            raise _Stopped
-
+    done = work / _DONE
+    if done.is_file():
+        return
     includes = Includes(order.root)
     includes.read(order.files)
     limits = FileLimits(IncludedBytes(order.root, includes), len(order.files), trusted=trusted)
-    workers = ClangdWorkers(tool, order.root, work, step, limits=limits, trusted=trusted)
-    if workers.shards.is_dir():
-        return
+    workers = ClangdWorkers(tool, order.root, work, allowed.start(), limits=limits, trusted=trusted)
+    workers.forget_alone()
+    shutil.rmtree(workers.shards, ignore_errors=True)
     try:
-        BackgroundIndex(workers, order.commands)
-    except (_Stopped, CannotMaintain, ProviderError):
-        return  # what there is counts, and the server says what is wrong when it is asked
-
-
-def until(seconds: float, is_closed: Callable[[], bool]) -> Callable[[], bool]:
-    """Says whether to go on: for so long, while somebody waits."""
-    end = time.monotonic() + seconds
-    return lambda: time.monotonic() < end and not is_closed()
+        # What there is counts, and the server says what is wrong when it is asked.
+        with suppress(_Spent, CannotMaintain, ProviderError):
+            BackgroundIndex(workers, order.commands)
+    except _Closed:
+        return
+    finally:
+        workers.forget_alone()
+    done.touch()
