@@ -165,6 +165,27 @@ def test_an_interpreter_of_the_repository_runs_only_when_trusted(tmp_path: Path,
     assert not (tmp_path / "ran").exists()
 
 
+@pytest.mark.slow
+def test_a_header_is_read_as_the_source_that_includes_it_reads_it(tmp_path: Path, live: MakeLive) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    files = {
+        "a.c": 'typedef int size;\n#define STATIC_ONLY\n#define MADE(x) size x;\n#include "late.h"\n',
+        "late.h": "#pragma once\n#ifdef STATIC_ONLY\nextern size total;\n#endif\nMADE(rest)\n",
+    }
+    for name, text in files.items():
+        (root / name).write_text(text)
+    rows = [{"directory": str(root), "file": "a.c", "arguments": ["cc", "-c", "a.c"]}]
+    (root / "compile_commands.json").write_text(json.dumps(rows))
+    provider = live("cpp", root)
+    size, made = Position("late.h", 3, 7), Position("late.h", 5, 0)
+    assert starts(provider.definition(size).locations) == [("a.c", 1, 12)]
+    assert starts(provider.references(size).locations) == [("a.c", 1, 12), ("late.h", 3, 7), ("late.h", 5, 0)]
+    assert starts(provider.definition(made).locations) == [("a.c", 3, 8)]
+    (root / "a.c").write_text("\n" + files["a.c"])
+    assert starts(provider.definition(made).locations) == [("a.c", 4, 8)]
+
+
 def place(root: Path, path: str, name: str) -> Position:
     """The last place of `name` in a file, or the one after `def`-like words in its home."""
     lines = (root / path).read_text().split("\n")

@@ -39,7 +39,7 @@ def test_python_waits_no_longer_than_its_server_lists_files(said: str) -> None:
 
 def test_an_argument_whose_place_is_not_known_is_left_out() -> None:
     without = launch_of(CPP, ("clangd",), {}, trusted=False).command
-    having = launch_of(CPP, ("clangd",), {"database": "/db"}, trusted=False).command
+    having = launch_of(CPP, ("clangd",), {"commands": "/db"}, trusted=False).command
     assert set(having) - set(without) == {"--compile-commands-dir=/db"}
 
 

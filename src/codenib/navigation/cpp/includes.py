@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 _DIRECTIVE = re.compile(
@@ -129,6 +129,28 @@ class Includes:
             # Where no path ends so, a link or an option may lead to any file of that name.
             found.update([each for each in same if f"/{each}".endswith(f"/{name}")] or same)
         return found
+
+
+def inclusions(data: bytes) -> Iterator[tuple[int, str]]:
+    """Where the directives of a text start, and what they name; not those in comments, or by a macro.
+
+    >>> list(inclusions(b'/*\\n#include "a.h"\\n*/\\n#include <b/../c.h>\\n'))
+    [(21, 'c.h')]
+    """
+    blank = _COMMENT.sub(lambda match: re.sub(rb"[^\n]", b" ", match[0]), data)
+    for match in _DIRECTIVE.finditer(blank):
+        if match[1] is not None:
+            yield match.start(), _plain(match[1])
+
+
+def guard_of(data: bytes) -> bytes:
+    """The macro that says that a text counts once; empty when there is none.
+
+    >>> guard_of(b"/* list */\\n#ifndef A_H\\n#define A_H"), guard_of(b"#pragma once")
+    (b'A_H', b'')
+    """
+    match = _GUARD.match(_COMMENT.sub(b"", data))
+    return (match["name"] or b"") if match else b""
 
 
 def is_guarded(data: bytes) -> bool:

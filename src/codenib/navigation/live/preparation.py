@@ -80,9 +80,10 @@ def _prepare_clangd(start: ServerStart, *, trusted: bool) -> Preparation:
 
     A file that explodes is never read: then what there is answers, and says that it is not all.
     """
-    from codenib.navigation.cpp.clangd.ordered import Allowance, IndexOrder, index_in_order
-    from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, read_entries
+    from codenib.navigation.cpp.clangd.ordered import Allowance, IndexOrder, included, index_in_order
+    from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, read_entries, write_commands
     from codenib.navigation.cpp.database import prepare_database
+    from codenib.navigation.cpp.header_context import HeaderContexts
     from codenib.navigation.cpp.includes import includes_sources
 
     database = Path(start.places.get("database", start.folder / "database"))
@@ -96,14 +97,29 @@ def _prepare_clangd(start: ServerStart, *, trusted: bool) -> Preparation:
     tool = ExternalTool(start.server.tool, "", start.command, database)
     allowed = Allowance(inf if trusted else max(settle_s, _INDEX_S), start.is_closed)
     index_in_order(tool, order, database, trusted=trusted, allowed=allowed)
+    contexts = HeaderContexts(start.root, database / "contexts", commands, included(database))
+    served = database / "served"
+    _serve_index(served, database)
+    write_commands([*commands, *contexts.write()], served)
     return Preparation(
-        {"database": str(database)},
+        {"database": str(database), "commands": str(served)},
+        copies=database / "contexts",
+        is_outdated=contexts.is_outdated,
         settle_s=inf if trusted else settle_s,
         commands=KnownCommands(
             frozenset(command.file for command in commands),
             frozenset(command.file for command in commands if includes_sources(Path(command.file))),
         ),
     )
+
+
+def _serve_index(served: Path, database: Path) -> None:
+    """The index of the plain commands is that of the served ones, too, which have headers beside them."""
+    index = Path(".cache")
+    (database / index).mkdir(exist_ok=True)
+    served.mkdir(exist_ok=True)
+    if not (served / index).is_symlink():
+        (served / index).symlink_to(database / index)
 
 
 def _policy(start: ServerStart, chosen: Preparation) -> PathPolicy:

@@ -23,7 +23,7 @@ from codenib.core.navigation import Position
 from codenib.navigation.engines.rpc import ServerDied, ServerSlow
 from codenib.navigation.live.preparation import ServerStart, prepare
 from codenib.navigation.live.results import DocumentSymbol, LiveLocations
-from codenib.navigation.live.servers import KnownCommands, Launch, Server, launch_of
+from codenib.navigation.live.servers import KnownCommands, Launch, Preparation, Server, launch_of
 from codenib.navigation.live.session import TRUST, LanguageServerSession, LiveRequest, SyncEffect, Timeouts
 from codenib.navigation.live.worktree import Changes
 
@@ -81,6 +81,7 @@ class LiveProvider:
         self._lock = threading.RLock()
         self._session: LanguageServerSession | None = None
         self._commands = KnownCommands()
+        self._is_outdated = Preparation().is_outdated
         self._running_in = self.root
         self._stopped = threading.Event()
         self._stopped.set()
@@ -255,7 +256,7 @@ class LiveProvider:
         changes = session.worktree.changes() if self._watch else self._told
         self._told = Changes()
         if self._watch or changes:
-            effect = session.sync(changes)
+            effect = SyncEffect.RESTART if self._is_outdated(changes.changed) else session.sync(changes)
             if effect is SyncEffect.RESTART:
                 self._stop()
                 session = self._start()
@@ -325,6 +326,7 @@ class LiveProvider:
         )
         prepared = prepare(asked, trusted=self._trusted)
         self._commands = prepared.commands
+        self._is_outdated = prepared.is_outdated
         return launch_of(self.server, self._command, self._places, trusted=self._trusted, prepared=prepared)
 
     def _remove(self, folder: Path) -> None:

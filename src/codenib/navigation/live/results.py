@@ -93,8 +93,15 @@ class ResponseReader:
     """Turns a server's answers into values, for one root and position encoding."""
 
     def __init__(
-        self, root: Path, texts: DiskTexts, encoding: Encoding, member: Callable[[str], bool]
+        self,
+        root: Path,
+        texts: DiskTexts,
+        encoding: Encoding,
+        member: Callable[[str], bool],
+        copies: Path | None = None,
     ) -> None:
+        """Below a number, `copies` has files of the root as they are there, or their beginnings."""
+        self._copies = copies
         self._root = root
         self._texts = texts
         self._encoding = encoding
@@ -171,8 +178,10 @@ class ResponseReader:
             parts = urlsplit(uri)
             if parts.scheme != "file":
                 return None
-            path = Path(unquote(parts.path)).relative_to(self._root).as_posix()
-            path = file_name(path)
+            place = Path(unquote(parts.path))
+            if self._copies is not None and place.is_relative_to(self._copies):
+                place = self._root.joinpath(*place.relative_to(self._copies).parts[1:])
+            path = file_name(place.relative_to(self._root).as_posix())
         except ValueError:
             return None
         return path if self._member(path) else None

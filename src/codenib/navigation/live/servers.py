@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from math import inf
 from pathlib import Path, PurePosixPath
@@ -95,6 +95,10 @@ class KnownCommands:
     with_parts: frozenset[str] = frozenset()
 
 
+def _never(changed: Collection[str]) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True)
 class Preparation:
     """What a server gets on one repository beside its row.
@@ -102,7 +106,8 @@ class Preparation:
     `places` are for names in braces; `environment` and `options` overrule those of the row.
     With a `policy` it runs in a sandbox, where there is one. `answer_cpu_s` is the CPU time for one answer,
     `settle_s` how long at most it is waited for until it has read everything, `commands` for which
-    files it knows how they are read.
+    files it knows how they are read. `copies` has copies of files that it reads in their place, each below a
+    number; `is_outdated` says whether it was prepared otherwise for what some files are now.
     """
 
     places: Mapping[str, str] = field(default_factory=dict)
@@ -112,6 +117,8 @@ class Preparation:
     settle_s: float = inf
     options: Options = field(default_factory=dict)
     commands: KnownCommands = field(default_factory=KnownCommands)
+    copies: Path | None = None
+    is_outdated: Callable[[Collection[str]], bool] = _never
 
 
 _UNPREPARED = Preparation()
@@ -128,6 +135,7 @@ class Launch:
     policy: PathPolicy | None = None
     answer_cpu_s: float = inf
     settle_s: float = inf
+    copies: Path | None = None
 
 
 _CPP = (
@@ -206,7 +214,7 @@ CPP = Server(
         "--clang-tidy=false",
         # Its options come from the folder that `preparation` fills, never from the repository.
         "--enable-config=false",
-        "--compile-commands-dir={database}",
+        "--compile-commands-dir={commands}",
     ),
     language_ids={".c": "c", ".cu": "cuda", ".cuh": "cuda", **dict.fromkeys(_CPP, "cpp")},
     project_files=frozenset({"compile_commands.json"}),
@@ -251,6 +259,7 @@ def launch_of(
         policy=prepared.policy,
         answer_cpu_s=prepared.answer_cpu_s,
         settle_s=prepared.settle_s,
+        copies=prepared.copies,
     )
 
 

@@ -140,7 +140,7 @@ class LanguageServerSession:
         self._launch = launch
         self._encoding: Encoding = "utf-16"
         self._member = member
-        self._reader = ResponseReader(root, self._texts, self._encoding, member)
+        self._reader = ResponseReader(root, self._texts, self._encoding, member, launch.copies)
 
     def close(self, *, gently: bool = True) -> None:
         """End the server; it is gone when this returns."""
@@ -230,7 +230,9 @@ class LanguageServerSession:
         self.connection.notify("workspace/didChangeConfiguration", {"settings": self._launch.settings})
         self.activity.wait_listed(self._times.start_s)
         self._encoding = told.capabilities.position_encoding or told.offset_encoding or "utf-16"
-        self._reader = ResponseReader(self._root, self._texts, self._encoding, self._member)
+        self._reader = ResponseReader(
+            self._root, self._texts, self._encoding, self._member, self._launch.copies
+        )
 
     def _place(self, position: Position) -> dict[str, object]:
         text = self._texts.read(position.path)

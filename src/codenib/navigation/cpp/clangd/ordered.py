@@ -16,7 +16,8 @@ from pathlib import Path
 from codenib.core.errors import CannotMaintain, ProviderError
 from codenib.navigation.cpp.clangd.index import BackgroundIndex
 from codenib.navigation.cpp.clangd.limits import FileLimits, IncludedBytes
-from codenib.navigation.cpp.clangd.workers import ClangdWorkers
+from codenib.navigation.cpp.clangd.shards import read_head
+from codenib.navigation.cpp.clangd.workers import SHARDS, ClangdWorkers
 from codenib.navigation.cpp.compile_commands import CompileCommand
 from codenib.navigation.cpp.includes import Includes
 from codenib.navigation.engines.watchdog import cpu_seconds
@@ -93,3 +94,12 @@ def index_in_order(
     finally:
         workers.forget_alone()
     done.touch()
+
+
+def included(work: Path) -> dict[str, tuple[str, ...]]:
+    """What each file includes itself, by the index beside a database."""
+    heads = []
+    for shard in sorted((work / SHARDS).glob("*.idx")):
+        with suppress(ProviderError):  # the server makes a damaged one anew
+            heads.append(read_head(shard))
+    return {path: includes for path, includes, _ in heads}

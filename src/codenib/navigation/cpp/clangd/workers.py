@@ -37,7 +37,8 @@ _OPTIONS = (
 )
 # Otherwise clangd adds what an opened file includes to its index while it already answers.
 _ONE_AT_A_TIME = "--sync"
-_SHARDS = Path(".cache", "clangd", "index")
+#: The index, beside the database.
+SHARDS = Path(".cache", "clangd", "index")
 _WORKERS = 2
 # Files of one clangd process. Each reads the index anew: 0.2 CPU s on half of libuv, 1.1 on leveldb.
 _BATCH = 64
@@ -73,7 +74,7 @@ class ClangdWorkers:
         self._started = 0
         self._macro_words: tuple[SymbolTable, MacroWords] | None = None
         self._database = work
-        self.shards = work / _SHARDS
+        self.shards = work / SHARDS
         #: How many questions were asked.
         self.requests = 0
 
@@ -81,7 +82,7 @@ class ClangdWorkers:
         """Workers over the same checkout with an index of their own, at first equal to this one."""
         other = copy.copy(self)
         other._database = self._work / name
-        other.shards = other._database / _SHARDS
+        other.shards = other._database / SHARDS
         shutil.rmtree(other._database, ignore_errors=True)
         other.shards.mkdir(parents=True)
         shutil.copyfile(self._database / DATABASE, other._database / DATABASE)
@@ -155,7 +156,7 @@ class ClangdWorkers:
             if not self._index_next(session, command):
                 raise CannotMaintain(describe(self._limits.left_out))
         self._step()
-        return {name: folder / _SHARDS / name for name, _ in _stamps(folder / _SHARDS)}
+        return {name: folder / SHARDS / name for name, _ in _stamps(folder / SHARDS)}
 
     def forget_alone(self) -> None:
         """Drop what `index_alone` wrote."""
