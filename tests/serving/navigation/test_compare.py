@@ -10,7 +10,7 @@ from tests.gitrepo import GitRepo
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
 from codenib.navigation.tools.locate import Toolbox
-from codenib.serving.navigation.compare import INDEX_AGREES, MACRO_PARAMETER
+from codenib.serving.navigation.compare import GUESS, INDEX_AGREES, MACRO_PARAMETER
 from codenib.serving.workspace import Workspace
 
 pytestmark = pytest.mark.tools
@@ -33,3 +33,17 @@ def test_the_index_says_who_is_right_in_a_header_that_cannot_be_read_alone(tmp_p
     assert found.categories.keys() <= {INDEX_AGREES, MACRO_PARAMETER}
     assert found.categories.keys() >= {INDEX_AGREES}
     assert (found.definitions.right_rate, found.references.right_rate) == (1.0, 1.0)
+
+
+def test_a_guess_by_name_in_lines_that_no_compiler_reads_is_in_no_rate(tmp_path: Path) -> None:
+    if Toolbox(tools_folder()).find("clangd") is None:
+        pytest.skip("clangd is not installed (codenib tools install cpp)")
+    repository = GitRepo(tmp_path / "left")
+    repository.commit(
+        {"a.c": "#ifdef NEVER\nfar_away(1);\n#endif\n", "b.c": "int far_away(int x) { return x; }\n"}
+    )
+    with Workspace(repository.path) as workspace:
+        workspace.index([ViewKind.GRAPH])
+        found = workspace.navigator.compare(n=4, seed=1, paths=["a.c"])
+    assert found.categories == {GUESS: 1}
+    assert found.definitions.n == 0

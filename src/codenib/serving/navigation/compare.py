@@ -8,7 +8,7 @@ server itself says who is right: when its definition there is what it is at the 
 server that remembers what was open is started anew and asked, at what the graph says is declared, for its
 references: clangd reads a header that cannot stand alone wrongly once it is open, but its index, made by the
 compiler from those who include it, has it right. Parameters of macros, of which no server knows anything, are
-in no rate.
+in no rate, nor are its guesses by name in lines that no compiler reads, where the graph answers by name too.
 """
 
 from __future__ import annotations
@@ -47,6 +47,7 @@ Lines = frozenset[tuple[str, int]]
 STATIC_IS_RIGHT = "static is right: the server's definition there leads back"
 INDEX_AGREES = "static is right: the server's index lists the place"
 MACRO_PARAMETER = "apart: a parameter of a macro, of which servers know nothing"
+GUESS = "apart: the server takes another of the name; it knows no reference there"
 _MOST_RESTARTS = 60  # of a server, each for one declaration
 
 
@@ -111,7 +112,7 @@ class _Pair:
     failed: bool = False
     places: tuple[Location, ...] = ()  # of static
     confirmed: str = ""  # the category of a mismatch where static is right
-    apart: bool = False
+    apart: str = ""  # the category of a mismatch that is in no rate
 
 
 def compare(
@@ -148,7 +149,7 @@ def compare(
         pairs += [_ask(pinned, servers, question, position, name) for question in LIMITS]
     progress("comparing", len(sample), len(sample))
     # After all answers: the files that are opened for it may change later ones.
-    pairs = [_judged(pinned, servers, pair) for pair in pairs]
+    pairs = [_judged(pinned, servers, pair) for pair in _guesses_apart(servers, pairs)]
     index = _IndexOracle(pinned, servers)
     pairs = [
         replace(pair, confirmed=INDEX_AGREES) if _is_open(pair) and index.agrees(pair) else pair
@@ -238,14 +239,29 @@ def _is_open(pair: _Pair) -> bool:
     return pair.static != pair.live and not (pair.failed or pair.apart or pair.confirmed)
 
 
+def _guesses_apart(servers: LiveServers, pairs: Sequence[_Pair]) -> Iterator[_Pair]:
+    """The pairs, with guesses set apart.
+
+    Where no compiler reads a line, clangd's definition is anything of the same name that it ever saw. One
+    that it knows has a reference: the place itself.
+    """
+    nothing = {pair.position for pair in pairs if pair.question == "references" and not pair.live}
+    for pair in pairs:
+        guesses = pair.question == "definition" and pair.position in nothing and not pair.static
+        if pair.live and guesses and servers.remembers_opened(pair.position.path):
+            yield replace(pair, apart=GUESS)
+        else:
+            yield pair
+
+
 def _judged(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> _Pair:
     """A pair with what the running server itself says of who is right."""
-    if pair.static != pair.live and resolved_group(pinned, pair.position.path) == "cpp":
+    if _is_open(pair) and resolved_group(pinned, pair.position.path) == "cpp":
         is_c = pair.position.path.endswith(".c")
         parameters = macro_parameters(pinned.text(pair.position.path), is_c=is_c)
         if (pair.position.line - 1, pair.position.column) in parameters:
-            return replace(pair, apart=True)
-    if pair.live < pair.static and _is_confirmed(pinned, servers, pair):
+            return replace(pair, apart=MACRO_PARAMETER)
+    if _is_open(pair) and pair.live < pair.static and _is_confirmed(pinned, servers, pair):
         return replace(pair, confirmed=STATIC_IS_RIGHT)
     return pair
 
@@ -371,7 +387,7 @@ def _mismatch(pinned: PinnedSnapshot, pair: _Pair) -> Mismatch:
 
 def _category(pair: _Pair) -> str:
     if pair.confirmed or pair.apart:
-        return pair.confirmed or MACRO_PARAMETER
+        return pair.confirmed or pair.apart
     if not pair.static:
         return "static is empty"
     if not pair.live:
