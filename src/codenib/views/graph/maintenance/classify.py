@@ -16,9 +16,10 @@ def symbol_changes(old: FileFacts, new: FileFacts, edit: TextEdit) -> Iterator[S
     before, after = names
     old_line, old_end = (old.nodes[column].tolist() for column in ("line", "end_line"))
     new_line, new_end = (new.nodes[column].tolist() for column in ("line", "end_line"))
-    hidden = (new.nodes["flags"] & NodeFlag.LOCAL != 0) | (new.nodes["kind"] == NodeKind.IMPORT)
-    for (name, at), is_hidden in zip(after.items(), hidden.tolist(), strict=True):
-        if is_hidden:
+    is_local, is_import = new.nodes["flags"] & NodeFlag.LOCAL != 0, new.nodes["kind"] == NodeKind.IMPORT
+    hidden = (is_local | is_import).tolist()
+    for name, at in after.items():
+        if hidden[at]:
             continue
         if name not in before:
             yield _change(new, at, "added")
