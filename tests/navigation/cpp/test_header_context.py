@@ -35,11 +35,11 @@ def root(tmp_path: Path) -> Path:
     return root
 
 
-def contexts(root: Path) -> HeaderContexts:
+def contexts(root: Path, most_bytes: int = 1 << 20) -> HeaderContexts:
     source = str(root / "src" / "a.c")
     includes = {str(root / path): [str(root / each) for each in some] for path, some in INCLUDES.items()}
     command = CompileCommand(source, str(root), ("cc", "-DX", source))
-    return HeaderContexts(root, root.parent / "copies", [command], includes)
+    return HeaderContexts(root, root.parent / "copies", [command], includes, most_bytes=most_bytes)
 
 
 def test_before_a_header_stand_its_includers_up_to_their_directives(root: Path) -> None:
@@ -69,3 +69,25 @@ def test_only_an_edit_before_a_directive_outdates_them(root: Path) -> None:
     source.write_text("#define B\n" + FILES["src/a.c"])
     assert not found.is_outdated(["include/strange.h"])
     assert found.is_outdated(["src/a.c"])
+
+
+def test_copies_take_no_more_than_their_room_and_what_has_none_outdates_nothing(root: Path) -> None:
+    found = contexts(root, most_bytes=5000)
+    assert [Path(each.file).name for each in found.write()] == ["own.h"]
+    assert [each.name for each in (root.parent / "copies").rglob("*") if each.is_file()] == ["a.c"]
+    (root / "include" / "outer.h").write_text("#define OTHER\n")
+    assert not found.is_outdated(["include/outer.h"])
+
+
+def test_a_header_at_the_end_of_a_long_chain_is_opened_alone(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    root.mkdir()
+    names = [f"h{at}.h" for at in range(100)]
+    for name, following in zip(["a.c", *names], [*names, ""], strict=True):
+        include = f'#include "{following}"\n' if following else ""
+        (root / name).write_text(f"#pragma once\n{include}")
+    paths = [str(root / name) for name in ("a.c", *names)]
+    includes = {path: [following] for path, following in pairwise(paths)}
+    command = CompileCommand(paths[0], str(root), ("cc", paths[0]))
+    found = HeaderContexts(root, tmp_path / "copies", [command], includes).write()
+    assert [Path(each.file).name for each in found] == names[:32]

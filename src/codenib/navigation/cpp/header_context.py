@@ -20,6 +20,10 @@ from codenib.navigation.cpp.flags import mode_of
 from codenib.navigation.cpp.includes import guard_of, inclusions, is_guarded
 
 _CPP = (".cc", ".cpp", ".cxx", ".c++", ".cu", ".ixx", ".cppm", ".hpp", ".hh", ".hxx")
+# A stranger's chain of a thousand headers would be copied for each of them. What is beyond is opened alone.
+_DEEPEST = 32
+_MOST_BYTES = 256 << 20
+_BLOCK = 4096  # what a file takes besides its text
 _CONDITION = re.compile(rb"^[ \t]*#[ \t]*(if|ifdef|ifndef|endif)\b", re.MULTILINE)
 
 
@@ -32,8 +36,12 @@ class HeaderContexts:
         folder: Path,
         commands: Sequence[CompileCommand],
         includes: Mapping[str, Sequence[str]],
+        *,
+        most_bytes: int = _MOST_BYTES,
     ) -> None:
         """`includes` are what each file includes itself, in the order of its directives, by full paths."""
+        self._most_bytes = most_bytes
+        self._written: set[str] = set()  # headers whose copies are there
         self._root = root
         self._folder = folder
         self._commands = {
@@ -44,14 +52,19 @@ class HeaderContexts:
         self._numbers = {header: str(at) for at, header in enumerate(self._chains)}
 
     def write(self) -> list[CompileCommand]:
-        """A command for each header whose way from a source is known; their copies are written."""
+        """A command for each header whose way from a source is known, while copies have room."""
         found = []
+        room = self._most_bytes
         for header, chain in self._chains.items():
             copies = self._copies(header)
+            room -= sum(_BLOCK + len(text) for text in copies.values())
+            if room < 0:
+                break
             for copy, text in copies.items():
                 copy.parent.mkdir(parents=True, exist_ok=True)
                 copy.write_bytes(text)
             if copies:
+                self._written.add(header)
                 found.append(self._command(header, chain, copies))
         return found
 
@@ -61,7 +74,7 @@ class HeaderContexts:
         return any(
             _read(copy) != text
             for header, chain in self._chains.items()
-            if not edited.isdisjoint((header, *chain))
+            if header in self._written and not edited.isdisjoint((header, *chain))
             for copy, text in self._copies(header).items()
         )
 
@@ -114,7 +127,8 @@ def _first_chains(
                 continue
             seen.add(file)
             chains[file] = chain
-            left += [(each, [*chain, file]) for each in reversed(includes.get(file, ()))]
+            if len(chain) < _DEEPEST:
+                left += [(each, [*chain, file]) for each in reversed(includes.get(file, ()))]
     return chains
 
 
