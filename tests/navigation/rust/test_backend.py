@@ -261,6 +261,25 @@ def test_packages_that_do_not_load_are_named(backend: RustBackend, tmp_path: Pat
         resident.close()
 
 
+def test_a_missing_standard_library_is_named(
+    backend: RustBackend, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A compiler that knows of no sources: names of the library lead nowhere, which is no fault of theirs."""
+    real, fake = shutil.which("rustc"), tmp_path / "bin" / "rustc"
+    (tmp_path / "toolchain").mkdir()
+    fake.parent.mkdir()
+    answer = f'case "$*" in *"--print sysroot"*) echo "{tmp_path / "toolchain"}";; *) exec {real} "$@";; esac'
+    fake.write_text(f"#!/bin/sh\n{answer}\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
+    manifest = '[package]\nname = "a"\nversion = "0.1.0"\n'
+    root = tmp_path / "a"
+    names = write(root, {"Cargo.toml": manifest, "src/lib.rs": 'pub fn a() { println!("") }\n'})
+    list(backend.produce(root, names, quiet, trusted=False))
+    assert backend.lacks[0].startswith("the standard library is not known: ")
+    assert backend.lacks[0].endswith("try: rustup component add rust-src")
+
+
 def test_relations_of_types_and_traits(facts: Facts, checkout: Path) -> None:
     def relations(path: str) -> set[tuple[str, Any, Any]]:
         held = facts.files[path]

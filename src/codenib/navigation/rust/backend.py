@@ -27,6 +27,7 @@ _INSTALL = "codenib tools install rust"
 _FAILURES = 0.01
 _PROBLEM = 160  # characters of a problem that a note repeats
 _FETCH = "cargo fetch"
+_LIBRARY, _ADD_LIBRARY = "the standard library", "rustup component add rust-src"
 _SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json"})
 
 
@@ -171,7 +172,10 @@ def _checked(summary: Mapping[str, Any], lines: int, wanted: int) -> tuple[str, 
     asked = summary["definitions"] + wanted
     if summary["failures"] > _FAILURES * asked:
         raise ProviderError(f"the engine failed at {summary['failures']} of {asked} questions", hint=_INSTALL)
-    return (f"{_shortened(problems)}; try: {_FETCH}",) if problems else ()
+    if not problems:
+        return ()
+    hint = _ADD_LIBRARY if problems[0].startswith(_LIBRARY) else _FETCH
+    return (f"{_shortened(problems)}; try: {hint}",)
 
 
 def _shortened(problems: Sequence[str]) -> str:

@@ -226,6 +226,12 @@ fn load_into(
     let folders = ProjectFolders::new(&workspaces, &config.files().exclude, None);
     let entries = folders.load;
     read_files(&mut vfs, entries.clone())?;
+    if lacks_library(&workspaces, &vfs) {
+        read_files(&mut vfs, entries.clone())?;
+    }
+    if lacks_library(&workspaces, &vfs) {
+        problems.insert(0, "the standard library is not known: its sources could not be read".to_owned());
+    }
     remove_unread(&mut vfs, &entries);
     let attributes = config.expand_proc_attr_macros();
     if applied.roots.is_empty() {
@@ -282,14 +288,20 @@ fn open_workspaces(config: &Config, problems: &mut Vec<String>) -> Vec<ProjectWo
     let cargo = config.cargo(None);
     let mut workspaces: Vec<ProjectWorkspace> = Vec::new();
     for project in config.linked_or_discovered_projects() {
-        let loaded = match project {
+        let open = || match project.clone() {
             LinkedProject::ProjectManifest(manifest) => ProjectWorkspace::load(manifest, &cargo, &|_| ()),
             LinkedProject::InlineProjectJson(json) => {
                 Ok(ProjectWorkspace::load_inline(json, &cargo, &|_| ()))
             }
         };
+        let mut loaded = open();
+        // Compiler and Cargo are asked where the library is, which fails now and then on a busy machine.
+        if loaded.as_ref().is_ok_and(|it| library_problem(it).is_some()) {
+            loaded = open();
+        }
         match loaded {
             Ok(workspace) => {
+                problems.extend(library_problem(&workspace));
                 if let ProjectWorkspaceKind::Cargo { error: Some(error), .. } = &workspace.kind {
                     problems.push(format!("dependencies are missing: {error:#}"));
                 }
@@ -301,6 +313,23 @@ fn open_workspaces(config: &Config, problems: &mut Vec<String>) -> Vec<ProjectWo
         }
     }
     workspaces
+}
+
+/// Why the names of the standard library are not known, where they should be.
+fn library_problem(workspace: &ProjectWorkspace) -> Option<String> {
+    let sysroot = &workspace.sysroot;
+    let is_cargo = matches!(workspace.kind, ProjectWorkspaceKind::Cargo { .. });
+    let is_missing = is_cargo && sysroot.is_rust_lib_src_empty();
+    let why = sysroot.error().or(is_missing.then_some("it has no sources"))?;
+    Some(format!("the standard library is not known: {}", why.trim()))
+}
+
+/// Is there a standard library whose first file was not read? No crate knows its names then.
+fn lacks_library(workspaces: &[ProjectWorkspace], vfs: &Vfs) -> bool {
+    let sources = workspaces.iter().filter_map(|it| it.sysroot.rust_lib_src_root());
+    sources
+        .map(|folder| VfsPath::from(folder.join("core/src/lib.rs")))
+        .any(|file| vfs.file_id(&file).is_none())
 }
 
 fn run_build_scripts(config: &Config, workspaces: &mut [ProjectWorkspace], problems: &mut Vec<String>) {
