@@ -21,6 +21,8 @@ NODE_NAME = ("name_line", "name_column", "name_end_column")
 NODE_COLUMNS = ("kind", "parent", *NODE_EXTENT, *NODE_NAME, "flags")
 #: A relation is between two targets; its kind is a place in `RELATIONS`.
 RELATION_COLUMNS = ("kind", "source", "to")
+#: A name in code of which nothing is said: its number among a file's, its place, and how it is used there.
+CODE_NAME_COLUMNS = ("name", "line", "column", "use")
 
 
 class Role(IntFlag):

@@ -12,10 +12,10 @@ from typing import Any
 
 import pytest
 
+from codenib.core.text.c_tokens import Token, TokenKind, lex
 from codenib.manifest.home import tools_folder
 from codenib.navigation.cpp.backend import CppBackend
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
-from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 from codenib.navigation.tools.locate import ExternalTool, Toolbox
 
 ClangdPlace = tuple[str, int, int]

@@ -9,6 +9,7 @@ import pytest
 from tests.gitrepo import GitRepo
 from tests.serving.navigation.test_navigator import Backends
 
+from codenib.core.facts import BY_NAME
 from codenib.core.requests import NeighboursRequest
 from codenib.serving.workspace import Workspace
 
@@ -92,3 +93,20 @@ def test_what_an_import_without_a_package_hides_is_by_name(opened: Open) -> None
         assert (callers.completeness, callers.unresolved, callers.total) == ("partial", 1, 1)
         edges = [(each.kind, each.path, each.line) for each in callers.edges]
         assert edges == [("call", "far/far.py", 3)]
+
+
+def test_uses_through_values_of_unknown_types_are_by_name_with_who_has_them(opened: Open) -> None:
+    check = "def check(): any.load_cart(1); any.load_cart(2)\n"
+    loose = f"{check}def keep(): any.load_cart\nany.x # load_cart('load_cart')\n"
+    with opened({**FILES, "shop/loose.py": loose}) as workspace:
+        answer = workspace.references("load_cart", provider="static")
+        named = [(each.path, each.line, each.column) for each in answer.locations if each.scope == BY_NAME]
+        assert named == [("shop/loose.py", 1, 17), ("shop/loose.py", 1, 35), ("shop/loose.py", 2, 16)]
+        assert answer.completeness == "partial"
+        assert answer.note.endswith("3 where the type of what has the name is not known")
+        callers = workspace.navigator.neighbours(NeighboursRequest("load_cart", "callers"))
+        assert (callers.completeness, callers.unknown) == ("partial", 3)
+        assert [each.qualified for each in callers.symbols if each.scope == BY_NAME] == ["check"]
+        assert [(edge.kind, edge.line, edge.often) for edge in callers.edges[-1:]] == [("call", 1, 2)]
+        users = workspace.navigator.neighbours(NeighboursRequest("load_cart", "dependents"))
+        assert [each.qualified for each in users.symbols if each.scope == BY_NAME] == ["check", "keep"]

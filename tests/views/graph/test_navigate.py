@@ -6,11 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 from tests.views.graph.facts.test_bind import bound, sources
 from tests.views.graph.toy import expected, words
 
-from codenib.core.facts import Role
 from codenib.core.navigation import Position
 from codenib.views.graph.assembly.artifact import write_graph
 from codenib.views.graph.facts.bind import Binder
@@ -20,10 +18,8 @@ from codenib.views.graph.navigate import (
     definitions,
     enclosing_node,
     has_meaning,
-    is_guess,
     location_of,
     occurrence_at,
-    places_without_meaning,
     references,
 )
 from codenib.views.graph.read import GraphView
@@ -74,30 +70,6 @@ def test_a_declaration_without_any_occurrence_has_no_meaning(tmp_path: Path) -> 
     view.place_ptr = np.zeros_like(view.place_ptr)
     view.occurrence_defs, view.occurrence_keys = (np.full_like(view.occurrence_keys, -1) for _ in range(2))
     assert not has_meaning(view, Position("a.py", 1, 4))
-
-
-@settings(deadline=None, max_examples=60)
-@given(sources, st.data())
-def test_places_without_meaning_are_those_that_have_none_one_by_one(
-    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, str], data: st.DataObject
-) -> None:
-    view = view_of(texts, tmp_path_factory.mktemp("toy"))
-    count = len(view.occurrence_roles)
-    # What engines of real languages leave out: guesses, names without a definition or of nothing at all.
-    for column, value in (("roles", Role.GUESS), ("defs", -1), ("keys", -1), ("asks", -1)):
-        chosen = data.draw(st.lists(st.integers(0, count - 1), unique=True)) if count else []
-        values = np.array(getattr(view, f"occurrence_{column}"))
-        values[chosen] = values[chosen] | value if column == "roles" else value
-        setattr(view, f"occurrence_{column}", values)
-    for path, text in texts.items():
-        places = [(line + 1, at) for line, row in enumerate(text.split("\n")) for at in range(len(row) + 1)]
-        alone = [
-            place
-            for place in places
-            if is_guess(view, Position(path, *place)) or not has_meaning(view, Position(path, *place))
-        ]
-        assert places_without_meaning(view, path, places) == alone
-    assert places_without_meaning(view, "nowhere.py", [(1, 0)]) == [(1, 0)]
 
 
 def test_limits_count_after_sorting_and_keep_the_total(tmp_path: Path) -> None:

@@ -14,12 +14,12 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from codenib.core.facts import FileScope, Role, WireFacts
+from codenib.core.text.c_tokens import Token, TokenKind
 from codenib.navigation.cpp.clangd.answers import FileAnswers, NamedSymbol, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
 from codenib.navigation.cpp.includes import Includes, reachable
 from codenib.navigation.cpp.nodes import OF_INDEX, Start, TargetedPlace, nodes_of
-from codenib.navigation.cpp.tokens import Token, TokenKind
 from codenib.navigation.targets import TargetTable
 
 ENCODING = "utf-16"

@@ -8,7 +8,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from codenib.navigation.cpp.tokens import Token, TokenKind, lex
+from codenib.core.text.c_tokens import Token, TokenKind, lex
 
 _DEFINE = re.compile(rb"^[ \t]*#[ \t]*define[ \t]+([A-Za-z_]\w*)(?:\(([^)\n]*)\))?([^\n]*)", re.MULTILINE)
 _DEFINES = re.compile(r"[ \t]*#[ \t]*define\b")

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from codenib.core.facts import NodeFlag, WireNode
+from codenib.core.text.c_tokens import TokenKind
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
-from codenib.navigation.cpp.tokens import TokenKind
 
 LOCAL = 1
 

@@ -27,12 +27,12 @@ from codenib.core.navigation import Location, Position
 from codenib.core.protocols import Progress
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.cpp.macros import macro_parameters
-from codenib.navigation.identifiers import identifiers
 from codenib.navigation.live.session import LiveRequest
 from codenib.serving.navigation.by_name import name_at
 from codenib.serving.navigation.live import LiveServers
 from codenib.serving.navigation.resolve import resolved_group
 from codenib.units.languages import language_hint
+from codenib.views.graph.facts.code_names import identifiers
 from codenib.views.graph.navigate import definitions, references
 
 if TYPE_CHECKING:

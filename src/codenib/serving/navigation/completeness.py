@@ -7,14 +7,14 @@ wherever code has it. Else the answer counts the files that it did not, and list
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from codenib.core.facts import BY_NAME, FileScope, NodeKind
 from codenib.core.navigation import Location, Position
 from codenib.core.requests import NavigationQuestion, NavigationRequest, NeighboursRequest, SnapshotRequest
-from codenib.core.symbols import GraphAnswer, NavigationAnswer
+from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
 from codenib.core.views import ViewKind
 from codenib.serving.navigation import by_name
 from codenib.serving.navigation.by_name import NamedPlaces
@@ -25,12 +25,14 @@ from codenib.units.languages import language_hint
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.serving.snapshots.pool import Snapshots
+    from codenib.views.graph.unresolved import UnknownName
 
 #: How a live server's label ends while it has not read everything: there may be more than it answers.
 STILL_LOADING = "still loading"
 #: What no engine of C resolves, live or not.
 UNREAD_LINES = "in bodies of macros or lines that the compiler leaves out"
 _HANDED_OUT = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CLASS})
+_EVERY_LINE = range(1, 1 << 31)
 _NAMED = 3  # unresolved files that a note names
 #: How a note calls the files of a scope; those of the project need no words.
 _WORDS = {
@@ -101,18 +103,43 @@ def open_files(pinned: PinnedSnapshot, path: str, name: str = "") -> OpenFiles:
     return OpenFiles(pinned, unresolved, partial, unsure, others=others, group=group)
 
 
-def _named_places(
+@dataclass(frozen=True, slots=True)
+class _Unknown:
+    """Where a name stands and nothing says what it is there."""
+
+    open_places: NamedPlaces  # in files that nobody resolved, or in part
+    tokens: Sequence[UnknownName]  # in code of all others
+    why: str
+
+    @property
+    def places(self) -> tuple[Location, ...]:
+        return (
+            *self.open_places.places,
+            *(Location(*each.start, *each.end, scope=BY_NAME) for each in self.tokens),
+        )
+
+    @property
+    def count(self) -> int:
+        """How many places there may be, at least."""
+        return self.open_places.unknown + len(self.tokens)
+
+    @property
+    def note(self) -> str:
+        told = f"{len(self.tokens):,} {self.why}" if self.tokens else ""
+        return _joined(told, self.open_places.note)
+
+
+def _unknown_places(
     snapshots: Snapshots, missing: OpenFiles, name: str, request: SnapshotRequest
-) -> tuple[NamedPlaces, str]:
-    """Where a name stands and nothing says what it is there, and what to say about that."""
-    open_places = by_name.places_in_files(snapshots, name, missing.paths, request)
+) -> _Unknown:
+    from codenib.views.graph.unresolved import unknown_places
+
+    found = by_name.places_in_files(snapshots, name, missing.paths, request)
     places = tuple(
-        each for each in open_places.places if missing.is_unknown(Position(each.path, each.line, each.column))
+        each for each in found.places if missing.is_unknown(Position(each.path, each.line, each.column))
     )
-    tokens = by_name.unknown_tokens(snapshots, missing.pinned.graph, name, missing.others, request)
-    found = NamedPlaces((*places, *tokens.places), tokens.left, open_places.whole and tokens.whole)
-    note = f"{len(tokens.places):,} {missing.why_unknown}" if tokens.places else ""
-    return found, _joined(note, found.note)
+    tokens = [each for each in unknown_places(missing.pinned.graph, name) if each.path in missing.others]
+    return _Unknown(NamedPlaces(places, found.whole), tokens, missing.why_unknown)
 
 
 def _stays_inside(pinned: PinnedSnapshot, position: Position) -> bool:
@@ -171,13 +198,13 @@ def claim_references(
 ) -> NavigationAnswer:
     """References from the graph, with those of the same name where nobody resolved it."""
     missing = open_files(pinned, answer.position.path, answer.asked)
-    named, note = NamedPlaces(), ""
+    unknown = _Unknown(NamedPlaces(), (), "")
     if answer.granularity == "occurrence" and not _stays_inside(pinned, answer.position):
-        named, note = _named_places(snapshots, missing, answer.asked, request.snapshot)
-    if not missing and not named.unknown:
+        unknown = _unknown_places(snapshots, missing, answer.asked, request.snapshot)
+    if not missing and not unknown.count:
         return replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
     listed = frozenset(answer.locations)
-    places = [each for each in named.places if each not in listed]
+    places = [each for each in unknown.places if each not in listed]
     room = None if request.limit is None else max(request.limit - len(answer.locations), 0)
     locations = (*answer.locations, *places[:room])
     return replace(
@@ -186,7 +213,7 @@ def claim_references(
         total=answer.total + len(places),
         completeness="partial",
         unresolved=len(missing),
-        note=_joined(answer.note, missing.note, describe_scopes(locations), note),
+        note=_joined(answer.note, missing.note, describe_scopes(locations), unknown.note),
     )
 
 
@@ -231,34 +258,45 @@ def claim_users(
     missing = open_files(pinned, start.path, name)
     if not missing and start.kind == "file":
         return claim_neighbours(pinned, answer)
-    from codenib.serving.navigation.meanings import meanings_in_graph
-    from codenib.serving.navigation.syntactic_neighbours import NeighboursByName, append_named
+    from codenib.serving.navigation.neighbours import users_of_unknown
+    from codenib.serving.navigation.syntactic_neighbours import append_named
 
-    lines: dict[str, set[int]] = {path: set() for path in missing.unresolved}
-    note = ""
     if start.kind == "file":
-        lines |= {path: set() for path in missing.paths}
-    else:
-        found, note = _named_places(snapshots, missing, name, request.snapshot)
-        for place in found.places:
-            lines.setdefault(place.path, set()).add(place.line)
-        answer = replace(answer, unknown=found.unknown)
-        if not found.places:
-            return claim_neighbours(pinned, answer, None, missing, note)
+        named = _users_by_name(snapshots, pinned, start, request, dict.fromkeys(missing.paths, _EVERY_LINE))
+        return claim_neighbours(pinned, append_named(answer, named, request.k), named, missing)
+    unknown = _unknown_places(snapshots, missing, name, request.snapshot)
+    by_text = unknown.open_places.places if request.relation != "subtypes" else unknown.places
+    lines: dict[str, set[int]] = {}
+    for each in by_text:
+        lines.setdefault(each.path, set()).add(each.line)
+    named = _users_by_name(snapshots, pinned, start, request, lines) if by_text else None
+    answer = append_named(replace(answer, unknown=unknown.count), named, request.k)
+    if request.relation != "subtypes":  # whether a header names a type is told by its text alone
+        answer = append_named(answer, users_of_unknown(pinned, start, unknown.tokens, request), request.k)
+    return claim_neighbours(pinned, answer, named, missing, unknown.note)
+
+
+def _users_by_name(
+    snapshots: Snapshots,
+    pinned: PinnedSnapshot,
+    start: Symbol,
+    request: NeighboursRequest,
+    lines: Mapping[str, Collection[int]],
+) -> GraphAnswer | None:
+    """Who uses the name of a symbol on some lines of files, as their text tells."""
+    from codenib.serving.navigation.meanings import meanings_in_graph
+    from codenib.serving.navigation.syntactic_neighbours import NeighboursByName
 
     def counts(path: str, line: int) -> bool:
-        known = lines.get(path)
-        return known is not None and (not line or not known or line in known)
+        return path in lines and (not line or line in lines[path])
 
     lexical, _ = snapshots.pin(ViewKind.LEXICAL, request.snapshot)
     asking = NeighboursByName(snapshots, lexical, replace(request, depth=1), counts)
     if start.kind == "file":
-        named = asking.of_file(start.path) if request.relation == "dependents" else None
-    else:
-        meanings = meanings_in_graph(pinned, name)
-        declared = [each for each in meanings if each.place.path == start.path]
-        named = asking.of_symbol(declared) if declared else None
-    return claim_neighbours(pinned, append_named(answer, named, request.k), named, missing, note)
+        return asking.of_file(start.path) if request.relation == "dependents" else None
+    meanings = meanings_in_graph(pinned, last_name(start.qualified))
+    declared = [each for each in meanings if each.place.path == start.path]
+    return asking.of_symbol(declared) if declared else None
 
 
 def _claim_used(pinned: PinnedSnapshot, answer: GraphAnswer) -> GraphAnswer:
@@ -269,7 +307,7 @@ def _claim_used(pinned: PinnedSnapshot, answer: GraphAnswer) -> GraphAnswer:
     start = answer.symbols[0]
     count = count_unresolved_within(pinned.graph, start.id)
     if not count and start.kind != "file":
-        count = by_name.count_unknown_calls(pinned, start.path, start.line, start.end_line)
+        count = by_name.count_unknown_calls(pinned.graph, start.path, start.line, start.end_line)
     if not count:
         return claimed
     words = f"{count:,} name{'s' * (count > 1)} in it not resolved"

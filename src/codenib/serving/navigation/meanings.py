@@ -131,11 +131,12 @@ def meanings_in_graph(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
     ranked = []
     nodes = resolve(view, symbol)
     others = frozenset(nodes)
-    for node in nodes:
-        if home_of(view, node) in others - {node}:
-            continue
-        place, extent = location_of(view, node), extent_of(view, node)
-        lines = pinned.text(place.path).split("\n")
+    homes = [node for node in nodes if home_of(view, node) not in others - {node}]
+    places = [location_of(view, node) for node in homes]
+    paths = sorted({place.path for place in places})
+    texts = dict(zip(paths, (text.split("\n") for text in pinned.texts(paths)), strict=True))
+    for node, place in zip(homes, places, strict=True):
+        extent, lines = extent_of(view, node), texts[place.path]
         meaning = Meaning(
             place=place,
             symbol=view.qualified(node),
@@ -159,7 +160,8 @@ def signature_of(lines: Sequence[str], line: int, last: int) -> str:
     """
     text = ""
     for piece in lines[line - 1 : min(last, line - 1 + _SIGNATURE_LINES)]:
-        text += piece.strip() if text.endswith(("(", "[", "<")) else f" {piece.strip()}"
+        part = piece.strip()[: 4 * _SIGNATURE_WIDTH]  # a minified file is one line
+        text += part if text.endswith(("(", "[", "<")) else f" {part}"
         if sum(map(text.count, "([")) <= sum(map(text.count, ")]")):
             break
     text = re.sub(r",?\s*([)\]])", r"\1", text.strip().rstrip("{:").rstrip())

@@ -374,7 +374,7 @@ class Navigator:
                 return replace(self._by_name(question, pinned, position, request), note=note)
         elif provider == "static":
             matches, backend = ask_static(question, pinned, position, request)
-            if request.provider == "auto" and (name := by_name.unknown_name_at(pinned, position)):
+            if request.provider == "auto" and (name := by_name.unknown_name_at(pinned.graph, position)):
                 note = f"{backend_of(pinned, position.path)} does not know what {name} is there"
                 likely = matches.locations if question == "definition" else ()
                 return replace(self._by_name(question, pinned, position, request, likely), note=note)

@@ -9,18 +9,27 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codenib.core.errors import InputError
-from codenib.core.facts import EdgeKind
+from codenib.core.facts import BY_NAME, EdgeKind
 from codenib.core.navigation import Position
 from codenib.core.requests import NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
+from codenib.views.graph.facts.code_names import Use
 from codenib.views.graph.maintenance.stale_syntax import describe as describe_stale
-from codenib.views.graph.navigate import enclosing_node, extent_of, locate, occurrence_at, related
+from codenib.views.graph.navigate import (
+    declared_at,
+    enclosing_node,
+    extent_of,
+    locate,
+    occurrence_at,
+    related,
+)
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import search
 from codenib.views.graph.walk import Direction, Edge, children, members, overrides, shortest, walk
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
+    from codenib.views.graph.unresolved import UnknownName
 
 
 _KINDS: dict[NeighbourRelation, list[EdgeKind]] = {
@@ -64,6 +73,37 @@ def neighbours(pinned: PinnedSnapshot, node: int, request: NeighboursRequest) ->
     symbols += [describe(view, at, 1) for at in overriding if at not in graph.depth_of]
     answer = _answer(pinned, symbols, [_lift(edge, own, node) for edge in edges], node)
     return replace(answer, total=len(symbols) - 1, truncated=graph.truncated)
+
+
+def users_of_unknown(
+    pinned: PinnedSnapshot, start: Symbol, places: Iterable[UnknownName], request: NeighboursRequest
+) -> GraphAnswer:
+    """The declarations around some places, each with how often it has one; of callers, calls alone count."""
+    view = pinned.graph
+    edges: dict[tuple[int, Use], SymbolEdge] = {}
+    for each in places:
+        position = Position(each.path, each.line, each.column)
+        is_wanted = each.use is Use.CALL or request.relation != "callers"
+        if not is_wanted or (request.kinds and each.use.label not in request.kinds):
+            continue
+        if declared_at(view, position):  # it declares another thing of this name
+            continue
+        node = enclosing_node(view, position)
+        edge = edges.get((node, each.use)) or SymbolEdge(
+            source=node, to=start.id, kind=each.use.label, path=each.path, line=each.line, often=0
+        )
+        edges[node, each.use] = replace(edge, often=edge.often + 1)
+    around = dict.fromkeys(node for node, _ in edges if node != start.id)
+    symbols = [replace(describe(view, node, 1), scope=BY_NAME) for node in around]
+    return GraphAnswer(
+        symbols=(start, *symbols),
+        edges=tuple(edges.values()),
+        snapshot=pinned.ref,
+        total=len(symbols),
+        truncated=False,
+        seconds=0.0,
+        asked=start.qualified,
+    )
 
 
 def shortest_path(pinned: PinnedSnapshot, start: int, goal: int) -> GraphAnswer:

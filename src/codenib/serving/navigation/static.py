@@ -78,7 +78,7 @@ def is_known(pinned: PinnedSnapshot, meaning: Meaning) -> bool:
     place = meaning.place
     if resolved_group(pinned, place.path) is None:
         return False
-    return not unknown_name_at(pinned, Position(place.path, place.line, place.column))
+    return not unknown_name_at(pinned.graph, Position(place.path, place.line, place.column))
 
 
 def backend_of(pinned: PinnedSnapshot, path: str) -> str:

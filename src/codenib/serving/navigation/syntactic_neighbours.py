@@ -29,6 +29,7 @@ from codenib.serving.search.lexical import mark_factors
 from codenib.serving.search.names import unit_names
 from codenib.serving.search.regex import search_regex
 from codenib.units.languages import language_hint
+from codenib.views.graph.facts.code_names import CALL, IMPORT
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -42,12 +43,9 @@ _FAMILIES = {
     "c": "cpp",
 }
 _BARE_CALLS = frozenset({"ruby", "bash", "elixir", "haskell", "scala", "kotlin", "swift", "sql", "hcl"})
-_CALL = r"(?=\s*(?:\(|!\s*[(\[{]|::<|<[\w\s,:&\[\]]*>\s*\(|`))"  # also macros, generics, tagged templates
-_CALLED = re.compile(rf"([^\W\d][\w$]*){_CALL}")
+_CALLED = re.compile(rf"([^\W\d][\w$]*){CALL}")
 _WORD = re.compile(r"[^\W\d][\w$]*")
-_IMPORT = re.compile(
-    r"\s*(?:from|import|use|pub use|export\b.*\bfrom|#\s*include|require|\bconst\b.*\brequire)\b"
-)
+_IMPORT = re.compile(IMPORT)
 _TYPES = frozenset(
     {"class", "struct", "interface", "trait", "protocol", "impl", "object", "record", "enum", "extension"}
 )
@@ -146,7 +144,7 @@ class NeighboursByName:
         only_calls = self._request.relation == "callers"
         declared = {(each.place.path, each.place.line, each.place.column) for each in meanings}
         word = _word(name)
-        call = re.compile(rf"(?:@\s*(?:[\w$]+\.)*{re.escape(name)}(?![\w$])|{word.pattern}{_CALL})")
+        call = re.compile(rf"(?:@\s*(?:[\w$]+\.)*{re.escape(name)}(?![\w$])|{word.pattern}{CALL})")
         like = meanings[0].place.path
         bare = language_hint(like) in _BARE_CALLS
         for path, numbers in self._lines_with(name, like, None if bare or not only_calls else call).items():

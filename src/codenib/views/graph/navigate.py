@@ -6,9 +6,9 @@ its own label. Limits are the caller's, applied to sorted answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,15 +81,17 @@ def occurrence_at(view: GraphView, position: Position) -> int | None:
     lines = view.occurrence_line[begin:end]
     first = begin + int(lines.searchsorted(line))
     last = begin + int(lines.searchsorted(line, side="right"))
-    best: tuple[bool, int, int, int] | None = None
-    for at in (*_spanning(view, begin, first), *range(first, last)):
-        start = (int(view.occurrence_line[at]), int(view.occurrence_column[at]))
-        stop = (int(view.occurrence_end_line[at]), int(view.occurrence_end_column[at]))
-        if start <= (line, column) <= stop:
-            size = (stop[0] - start[0], stop[1] - start[1])
-            better = ((line, column) == stop and start != stop, *size, at)
-            best = better if best is None or better < best else best
-    return None if best is None else best[3]
+    last = first + int(view.occurrence_column[first:last].searchsorted(column, side="right"))
+    # A line of a minified file has ten thousands of them.
+    at = np.concatenate([np.array(_spanning(view, begin, first), np.int64), np.arange(first, last)])
+    end_lines, ends = view.occurrence_end_line[at], view.occurrence_end_column[at]
+    holds = (end_lines > line) | ((end_lines == line) & (ends >= column))
+    at, end_lines, ends = at[holds], end_lines[holds], ends[holds]
+    if not at.size:
+        return None
+    starts, begins = view.occurrence_line[at], view.occurrence_column[at]
+    is_end = (end_lines == line) & (ends == column) & ((starts < line) | (begins < column))
+    return int(at[np.lexsort((at, ends - begins, end_lines - starts, is_end))[0]])
 
 
 def starts_at(view: GraphView, position: Position) -> bool:
@@ -119,51 +121,6 @@ def is_guess(view: GraphView, position: Position) -> bool:
     """Whether the name that begins at a position is in lines that no engine read: it refers to nothing."""
     at = occurrence_at(view, position) if starts_at(view, position) else None
     return at is not None and bool(view.occurrence_roles[at] & Role.GUESS)
-
-
-def places_without_meaning(
-    view: GraphView, path: str, places: Sequence[tuple[int, int]]
-) -> list[tuple[int, int]]:
-    """Those of the lines and columns of a file at which `has_meaning` is false, or a guess begins.
-
-    A common name has thousands of places: what an array tells of them at once is not asked one by one.
-    """
-    file = view.file_number(path)
-    if file is None or not places:
-        return list(places)
-    begin, end = int(view.first_occurrence[file]), int(view.first_occurrence[file + 1])
-    starts = _ordered(view.occurrence_line[begin:end], view.occurrence_column[begin:end])
-    nodes = view.ranges[int(view.first_node[file]) : int(view.first_node[file + 1])]
-    declared = _ordered(nodes["name_line"], nodes["name_column"])
-    asked = np.array(places, np.int64).reshape(-1, 2)
-    wanted = _ordered(asked[:, 0] - 1, asked[:, 1])
-    first = begin + starts.searchsorted(wanted)
-    count = starts.searchsorted(wanted, side="right") + begin - first
-    maybe = (count > 0) | np.isin(wanted, declared)
-    sure = count == 1
-    at = first[sure]
-    roles, defs, keys = (
-        column[at] for column in (view.occurrence_roles, view.occurrence_defs, view.occurrence_keys)
-    )
-    # Its name comes from its first definition, else from its first key: a list is looked up once.
-    lists = np.where(defs >= 0, defs, keys)
-    named = [number for number in set(lists[lists >= 0].tolist()) if name_of_list(view, number)]
-    sure[sure] = ((roles & Role.GUESS) == 0) & np.isin(lists, np.array(named, lists.dtype))
-    return [
-        place
-        for place, is_known, may_be in zip(places, sure.tolist(), maybe.tolist(), strict=True)
-        if not is_known and not (may_be and _is_known(view, Position(path, *place)))
-    ]
-
-
-def _is_known(view: GraphView, position: Position) -> bool:
-    return not is_guess(view, position) and has_meaning(view, position)
-
-
-def _ordered(lines: NDArray[Any], columns: NDArray[Any]) -> NDArray[np.int64]:
-    """Places as numbers that are ordered as they are."""
-    numbers: NDArray[np.int64] = (lines.astype(np.int64) << 32) | columns
-    return numbers
 
 
 def declared_at(view: GraphView, position: Position) -> list[int]:

@@ -10,7 +10,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.protocols import FactBackend
 from codenib.core.views import ArtifactProfile, ViewKind
 
-SCHEMA = "4"  # 3: the scope of each file; 4: roles have sixteen bits
+SCHEMA = "5"  # 3: the scope of each file; 4: roles have sixteen bits; 5: names that nobody resolved
 SYNTACTIC = "syntactic"
 
 

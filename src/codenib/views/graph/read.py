@@ -32,6 +32,7 @@ class GraphView:
             raise StateError(f"the graph view has format {self.about.format}", hint=REBUILD)
         self.names = Strings(folder, "names")
         self.outside = Strings(folder, "outside")
+        self.unknown_names = Strings(folder, "unknown_names")
         self.groups = list(Strings(folder, "groups"))
         for name in _ARRAYS:
             setattr(self, name, self._load(name))
@@ -76,6 +77,13 @@ class GraphView:
     in_edges: NDArray[np.int32]
     by_name: NDArray[np.int32]
     importance: NDArray[np.float32]
+    first_unknown: NDArray[np.int32]  # of each file; names in code that nobody resolved, in order
+    unknown_line: NDArray[np.int32]
+    unknown_column: NDArray[np.int32]
+    unknown_name: NDArray[np.int32]
+    unknown_use: NDArray[np.uint8]
+    unknown_ptr: NDArray[np.int32]  # of each name, into the rows that have it
+    unknown_rows: NDArray[np.int32]
 
     @cached_property
     def paths(self) -> list[str]:

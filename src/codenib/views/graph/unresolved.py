@@ -1,19 +1,25 @@
-"""A graph in, the names out that an engine read and could not resolve, such as those of a missing library.
+"""A graph in, the names out that nobody resolved: those of a missing library, of values of unknown types.
 
-A backend gives such a name no definition, and lists it under `unresolved#NAME`. So it is no reference to
-anything, and a search for a name can list those that are written alike.
+A backend that says so gives such a name no definition, and lists it under `unresolved#NAME`. So it is no
+reference to anything, and a search for a name can list those that are written alike. Of other names in code
+nothing is said at all: those the graph itself lists.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import NODE_EXTENT, UNRESOLVED_NAME
 from codenib.core.navigation import Position
-from codenib.views.graph.navigate import occurrence_at
+from codenib.views.graph.facts.code_names import Use
+from codenib.views.graph.navigate import has_meaning, is_guess, occurrence_at
 from codenib.views.graph.read import GraphView
 
 
@@ -64,6 +70,68 @@ def count_unresolved_within(view: GraphView, node: int) -> int:
 def _is_unresolved(view: GraphView, occurrence: int) -> bool:
     low, high = (view.count + bisect_left(view.outside, word) for word in (UNRESOLVED_NAME, _AFTER))
     return any(low <= key < high for key in view.keys_of(occurrence))
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownName:
+    """A place in code at which nobody knows what the name there is; lines from 1."""
+
+    path: str
+    line: int
+    column: int
+    name: str
+    use: Use
+
+    @property
+    def start(self) -> tuple[str, int, int]:
+        return self.path, self.line, self.column
+
+    @property
+    def end(self) -> tuple[int, int]:
+        return self.line, self.column + len(self.name)
+
+
+def unknown_places(view: GraphView, name: str) -> list[UnknownName]:
+    """The places in code of resolved files that have a name and no meaning, in order."""
+    at = bisect_left(view.unknown_names, name)
+    if at == len(view.unknown_names) or view.unknown_names[at] != name:
+        return []
+    return _read(view, view.unknown_rows[view.unknown_ptr[at] : view.unknown_ptr[at + 1]])
+
+
+def unknown_within(view: GraphView, path: str, first: int, last: int) -> list[UnknownName]:
+    """Those on some lines of a file (from 1, both included), whatever their name, in order."""
+    file = view.file_number(path)
+    if file is None:
+        return []
+    begin, end = int(view.first_unknown[file]), int(view.first_unknown[file + 1])
+    lines = view.unknown_line[begin:end]
+    rows = np.arange(lines.searchsorted(first - 1), lines.searchsorted(last - 1, side="right"))
+    return _read(view, begin + rows)
+
+
+def _read(view: GraphView, rows: NDArray[Any]) -> list[UnknownName]:
+    """The rows that have no meaning in the whole graph either: another file may tell what a name declares."""
+    files = np.searchsorted(view.first_unknown, rows, side="right") - 1
+    table = zip(
+        files.tolist(),
+        view.unknown_line[rows].tolist(),
+        view.unknown_column[rows].tolist(),
+        view.unknown_name[rows].tolist(),
+        view.unknown_use[rows].tolist(),
+        strict=True,
+    )
+    found: list[UnknownName] = []
+    for file, group in groupby(table, key=itemgetter(0)):
+        path = view.paths[file]
+        nodes = view.ranges[int(view.first_node[file]) : int(view.first_node[file + 1])]
+        declared = set(zip(nodes["name_line"].tolist(), nodes["name_column"].tolist(), strict=True))
+        for _, line, column, name, use in group:
+            place = Position(path, line + 1, column)
+            is_known = (line, column) in declared and not is_guess(view, place) and has_meaning(view, place)
+            if not is_known:
+                found.append(UnknownName(path, line + 1, column, view.unknown_names[name], Use(use)))
+    return found
 
 
 _AFTER = UNRESOLVED_NAME[:-1] + chr(ord(UNRESOLVED_NAME[-1]) + 1)

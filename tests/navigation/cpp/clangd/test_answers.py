@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from codenib.core.text.c_tokens import Token, TokenKind
 from codenib.navigation.cpp.clangd.answers import Definitions, TokenAnswer, nearby_definitions
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
-from codenib.navigation.cpp.tokens import Token, TokenKind
 
 
 def asked(line: int, text: str, home: int | None = None) -> TokenAnswer:

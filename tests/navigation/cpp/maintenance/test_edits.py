@@ -7,9 +7,9 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codenib.core.text.c_tokens import lex
 from codenib.navigation.cpp.includes import Includes
 from codenib.navigation.cpp.maintenance.edits import Macros, edit_of
-from codenib.navigation.cpp.tokens import lex
 
 _LINES = st.lists(
     st.sampled_from(

@@ -13,10 +13,10 @@ from typing import Any
 
 import msgspec
 
+from codenib.core.text.c_tokens import Token, TokenKind, lex
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
 from codenib.navigation.cpp.macros import MacroWords, directive_lines, macro_parameters
-from codenib.navigation.cpp.tokens import Token, TokenKind, lex
 
 Start = tuple[int, int]  # line and column
 Definitions = tuple[tuple[ClangdPlace, int], ...]  # places with the end column of the name

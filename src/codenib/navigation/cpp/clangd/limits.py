@@ -15,8 +15,8 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 from codenib.core.errors import ProviderError
+from codenib.core.text.c_tokens import TokenKind, lex
 from codenib.navigation.cpp.includes import Includes
-from codenib.navigation.cpp.tokens import TokenKind, lex
 
 #: Seconds of CPU time for any file, and for each megabyte that it may include.
 _FILE_S = 3.0

@@ -12,11 +12,11 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 from pathlib import Path
 
+from codenib.core.text.c_tokens import TokenKind
 from codenib.navigation.cpp.clangd.answers import Definitions, FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.includes import Includes
-from codenib.navigation.cpp.tokens import TokenKind
 
 
 class AnswerNormalizer:

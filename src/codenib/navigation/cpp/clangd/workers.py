@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from codenib.core.errors import CannotMaintain, ProviderError
+from codenib.core.text.c_tokens import Token
 from codenib.navigation.cpp.clangd.answers import Asker, Definitions, FileAnswers
 from codenib.navigation.cpp.clangd.limits import FileLimits, describe, has_far_names
 from codenib.navigation.cpp.clangd.session import ClangdSession
@@ -19,7 +20,6 @@ from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, write_commands
 from codenib.navigation.cpp.macros import MacroWords
-from codenib.navigation.cpp.tokens import Token
 from codenib.navigation.engines.watchdog import Watchdog
 from codenib.navigation.tools.locate import ExternalTool
 from codenib.navigation.tools.policies import policy_of

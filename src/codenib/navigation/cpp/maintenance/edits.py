@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import SequenceMatcher
 
-from codenib.navigation.cpp.tokens import lex
+from codenib.core.text.c_tokens import lex
 
 _MACRO = re.compile(r"[ \t]*\#[ \t]*(?:define|undef)[ \t]+(\w+)(.*)", re.DOTALL)
 _CONDITION = re.compile(r"[ \t]*\#[ \t]*(?:if|ifdef|ifndef|elif|elifdef|elifndef)\b(.*)", re.DOTALL)

@@ -12,12 +12,12 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from codenib.core.text.c_tokens import TokenKind
 from codenib.navigation.cpp.clangd.answers import Definitions, FileAnswers, NamedSymbol, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import ClangdPlace, Shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.maintenance.edits import FileEdit, Macros, edit_of, words
 from codenib.navigation.cpp.maintenance.index_diff import IndexDiff
-from codenib.navigation.cpp.tokens import TokenKind
 
 Texts = Mapping[str, str]
 

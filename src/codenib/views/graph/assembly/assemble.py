@@ -26,7 +26,7 @@ from codenib.views.graph.assembly.edges import derive_edges, importance, write_e
 from codenib.views.graph.assembly.strings import write_strings
 from codenib.views.graph.assembly.tables import Tables, distinct
 from codenib.views.graph.facts.file import OUTSIDE, OWN_FILE, FileFacts
-from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RANGE, RELATION, Ints, Rows
+from codenib.views.graph.facts.rows import CODE_NAME, NODE, OCCURRENCE, RANGE, RELATION, Ints, Rows
 
 
 def assemble(facts: Sequence[FileFacts], out: Path) -> dict[str, int]:
@@ -42,6 +42,7 @@ def assemble(facts: Sequence[FileFacts], out: Path) -> dict[str, int]:
     _write_tables(tables, out)
     _write_names(facts, folders, paths, outside, out)
     _write_places(tables, key_count, out)
+    _write_unknown(facts, out)
     relations = _relations(facts, keys)
     _write_relations(relations, out)
     edges = derive_edges(tables, relations, count)
@@ -225,6 +226,25 @@ def _write_places(tables: Tables, key_count: int, out: Path) -> None:
     ptr = np.concatenate([[0], np.cumsum(np.bincount(keys, minlength=key_count))])
     save_array(out / "place_ptr.npy", ptr.astype(np.int32))
     save_array(out / "places.npy", occurrences)
+
+
+def _write_unknown(facts: Sequence[FileFacts], out: Path) -> None:
+    """Names in code that nobody resolved: by file and place, and for each name the rows that have it."""
+    names = sorted({name for each in facts for name in each.unknown_names})
+    number = {name: at for at, name in enumerate(names)}
+    numbered = [np.array([number[name] for name in each.unknown_names], np.int32) for each in facts]
+    rows = _stack([each.unknown for each in facts], CODE_NAME)
+    which = _flat([numbers[each.unknown["name"]] for numbers, each in zip(numbered, facts, strict=True)])
+    first = np.array([0, *accumulate(len(each.unknown) for each in facts)], np.int32)
+    ptr = np.concatenate([[0], np.cumsum(np.bincount(which, minlength=len(names)))])
+    write_strings(out, "unknown_names", names)
+    save_array(out / "first_unknown.npy", first)
+    save_array(out / "unknown_line.npy", rows["line"].astype(np.int32))
+    save_array(out / "unknown_column.npy", rows["column"].astype(np.int32))
+    save_array(out / "unknown_name.npy", which.astype(np.int32))
+    save_array(out / "unknown_use.npy", rows["use"].astype(np.uint8))
+    save_array(out / "unknown_ptr.npy", ptr.astype(np.int32))
+    save_array(out / "unknown_rows.npy", np.argsort(which, kind="stable").astype(np.int32))
 
 
 def _stack(parts: Sequence[Rows], row_type: np.dtype[np.void]) -> Rows:

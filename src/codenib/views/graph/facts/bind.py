@@ -13,13 +13,15 @@ from codenib.core.facts import (
     OCCURRENCE_COLUMNS,
     OCCURRENCE_PLACE,
     RELATIONS,
+    FileScope,
     NodeFlag,
     NodeKind,
     WireFacts,
     WireNode,
 )
+from codenib.views.graph.facts.code_names import code_names
 from codenib.views.graph.facts.code_points import from_code_points, to_code_points
-from codenib.views.graph.facts.file import OUTSIDE, OWN_FILE, FileFacts
+from codenib.views.graph.facts.file import NO_NAMES, OUTSIDE, OWN_FILE, FileFacts
 from codenib.views.graph.facts.rows import (
     NODE,
     OCCURRENCE,
@@ -30,6 +32,7 @@ from codenib.views.graph.facts.rows import (
     lists_of,
     rows_of,
 )
+from codenib.views.graph.profile import SYNTACTIC
 
 _KINDS = {kind.label: int(kind) for kind in NodeKind}
 _NAME = ("name_line", "name_column")
@@ -95,6 +98,7 @@ class Binder:
         rows = rows_of(wire.occurrences, OCCURRENCE)
         to_code_points(text, wire.encoding, (nodes, _NODE_PLACES), (rows, _OCCURRENCE_PLACES))
         sizes = [len(one) for one in wire.lists]
+        spoken, places = self._code_names(wire, text)
         kinds = {name: index for index, name in enumerate(RELATIONS)}
         return FileFacts(
             path=wire.path,
@@ -109,7 +113,15 @@ class Binder:
                 sorted((kinds[kind], source, to) for kind, source, to in wire.relations), RELATION
             ),
             scope=wire.scope,
+            unknown_names=tuple(spoken),
+            unknown=places,
         )
+
+    def _code_names(self, wire: WireFacts, text: bytes) -> tuple[list[str], Rows]:
+        """All names in the code of a file; `canonical` leaves those of unknown meaning."""
+        if self._group == SYNTACTIC or wire.scope == FileScope.UNRESOLVED:
+            return [], NO_NAMES
+        return code_names(wire.path, text)
 
     def _with_anchors(self, wire: WireFacts, text: bytes, names: list[str]) -> Rows:
         """The file's nodes, and one for each place that others refer to and that it did not list."""

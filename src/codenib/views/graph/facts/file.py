@@ -9,7 +9,7 @@ file's facts stay true when the files that it refers to only shift. Identities: 
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import msgspec
@@ -17,10 +17,11 @@ import numpy as np
 
 from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.facts import FileScope, NodeFlag, NodeKind
-from codenib.views.graph.facts.rows import NODE, OCCURRENCE, RELATION, Ints, Rows
+from codenib.views.graph.facts.rows import CODE_NAME, NODE, OCCURRENCE, RELATION, Ints, Rows
 
 OWN_FILE = -1
 OUTSIDE = "~"
+NO_NAMES: Rows = np.zeros(0, CODE_NAME)
 _LABELS = [kind.label for kind in NodeKind]
 
 
@@ -38,6 +39,9 @@ class FileFacts:
     occurrences: Rows
     relations: Rows
     scope: FileScope = FileScope.PROJECT
+    #: The names in the code at whose places no occurrence says what they are, each once.
+    unknown_names: tuple[str, ...] = ()
+    unknown: Rows = field(default_factory=lambda: NO_NAMES)  # their places, in source order
 
     @cached_property
     def identities(self) -> list[str]:
@@ -75,8 +79,8 @@ class FileFacts:
 
     def plain(self) -> tuple[object, ...]:
         """Everything as values that compare."""
-        arrays = (self.nodes, self.list_ptr, self.list_items, self.occurrences, self.relations)
-        values = (self.path, self.group, self.names, self.targets, self.scope)
+        arrays = (self.nodes, self.list_ptr, self.list_items, self.occurrences, self.relations, self.unknown)
+        values = (self.path, self.group, self.names, self.targets, self.scope, self.unknown_names)
         return (*values, *(array.tolist() for array in arrays))
 
 
@@ -91,6 +95,8 @@ class _Record(msgspec.Struct, array_like=True):
     occurrences: bytes
     relations: bytes
     scope: FileScope
+    unknown_names: tuple[str, ...]
+    unknown: bytes
 
 
 def encode(facts: FileFacts) -> bytes:
@@ -106,6 +112,8 @@ def encode(facts: FileFacts) -> bytes:
         occurrences=facts.occurrences.tobytes(),
         relations=facts.relations.tobytes(),
         scope=facts.scope,
+        unknown_names=facts.unknown_names,
+        unknown=facts.unknown.tobytes(),
     )
     return zlib.compress(msgspec.msgpack.encode(record), 1)
 
@@ -127,4 +135,6 @@ def decode(data: bytes) -> FileFacts:
         occurrences=np.frombuffer(record.occurrences, OCCURRENCE),
         relations=np.frombuffer(record.relations, RELATION),
         scope=record.scope,
+        unknown_names=record.unknown_names,
+        unknown=np.frombuffer(record.unknown, CODE_NAME),
     )

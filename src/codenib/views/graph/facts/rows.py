@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import (
+    CODE_NAME_COLUMNS,
     NODE_COLUMNS,
     NODE_EXTENT,
     NODE_NAME,
@@ -26,6 +27,7 @@ _NUMBER = "<i4"
 NODE = np.dtype([(name, _NUMBER) for name in NODE_COLUMNS])
 OCCURRENCE = np.dtype([(name, _NUMBER) for name in OCCURRENCE_COLUMNS])
 RELATION = np.dtype([(name, _NUMBER) for name in RELATION_COLUMNS])
+CODE_NAME = np.dtype([(name, _NUMBER) for name in CODE_NAME_COLUMNS])
 RANGE = np.dtype([(name, _NUMBER) for name in (*NODE_EXTENT, *NODE_NAME)])  # of a node of the whole graph
 
 

@@ -12,6 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from codenib.units.languages import grammar_for, language_hint, parser_for
+from codenib.views.graph.facts.canonical import unknown_of
+from codenib.views.graph.facts.code_names import code_names
 from codenib.views.graph.facts.file import FileFacts
 from codenib.views.graph.facts.rows import Ints
 from codenib.views.graph.maintenance.text_edit import TextEdit
@@ -28,12 +30,13 @@ class StaleSyntax:
     digest: str
     line_map: Ints  # -1: gone
     last: int  # the last line of the text as it is
+    text: bytes  # as it is
 
     @classmethod
     def of(cls, digest: str, readable: bytes, now: bytes) -> StaleSyntax:
         """Find the lines of the readable text in the text as it is."""
         edit = TextEdit(readable, now)
-        return cls(digest, edit.line_map, len(edit.new) - 1)
+        return cls(digest, edit.line_map, len(edit.new) - 1, now)
 
 
 def can_go_stale(path: str, readable: bytes, now: bytes) -> bool:
@@ -48,7 +51,10 @@ def breaks_syntax(path: str, before: bytes, after: bytes) -> bool:
 
 
 def rebased(facts: FileFacts, stale: StaleSyntax) -> FileFacts:
-    """The facts at the new lines; what stood on lines that are gone is left out, but for declarations."""
+    """The facts at the new lines; what stood on lines that are gone is left out, but for declarations.
+
+    Names on lines that are new have no meaning yet.
+    """
     size = len(stale.line_map)
     rows = facts.occurrences
     rows = rows[(rows["line"] < size) & (rows["end_line"] < size)]
@@ -57,7 +63,9 @@ def rebased(facts: FileFacts, stale: StaleSyntax) -> FileFacts:
     nearest = np.clip(np.maximum.accumulate(stale.line_map), 0, stale.last)
     for column in _NODE_LINES:
         nodes[column] = nearest[np.minimum(nodes[column], size - 1)]
-    return replace(facts, nodes=nodes, occurrences=rows[(rows["line"] >= 0) & (rows["end_line"] >= 0)])
+    rows = rows[(rows["line"] >= 0) & (rows["end_line"] >= 0)]
+    names, unknown = unknown_of(*code_names(facts.path, stale.text), rows)
+    return replace(facts, nodes=nodes, occurrences=rows, unknown_names=names, unknown=unknown)
 
 
 def describe(paths: Sequence[str]) -> str:

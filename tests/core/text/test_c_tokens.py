@@ -1,15 +1,8 @@
-"""Tokens of C and C++, and the refusal of index files that we cannot read."""
+"""Tokens of C and C++."""
 
 from __future__ import annotations
 
-import struct
-from pathlib import Path
-
-import pytest
-
-from codenib.core.errors import ProviderError
-from codenib.navigation.cpp.clangd.shards import read_shard
-from codenib.navigation.cpp.tokens import TokenKind, lex
+from codenib.core.text.c_tokens import TokenKind, lex
 
 
 def words(text: str, kind: TokenKind, *, is_c: bool = False) -> list[str]:
@@ -37,10 +30,3 @@ def test_keywords_of_cpp_are_names_in_c() -> None:
 def test_columns_are_utf16_units() -> None:
     [place] = [token for token in lex('"é🙂" name', is_c=False) if token.text == "name"]
     assert (place.column, place.end_column) == (6, 10)
-
-
-def test_a_shard_of_another_version_is_refused(tmp_path: Path) -> None:
-    body = b"CdIx" + b"meta" + struct.pack("<II", 4, 7)
-    (tmp_path / "a.idx").write_bytes(b"RIFF" + struct.pack("<I", len(body)) + body)
-    with pytest.raises(ProviderError, match="format 7"):
-        read_shard(tmp_path / "a.idx")

@@ -59,6 +59,13 @@ _LEX = re.compile(
 )
 
 
+def names_in(text: str) -> Iterator[tuple[int, int]]:
+    """Where each name that is no keyword of C begins and ends: all but comments, strings and directives."""
+    for match in _LEX.finditer(text):
+        if match.lastgroup == "name" and match[0] not in _OF_C:
+            yield match.span()
+
+
 def lex(text: str, *, is_c: bool) -> Iterator[Token]:
     """Every token of `text` but comments and the words of directives; `is_c` when `new` is a plain name."""
     keywords = _OF_C if is_c else _OF_CPP
