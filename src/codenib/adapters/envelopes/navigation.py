@@ -21,7 +21,6 @@ from codenib.core.symbols import (
     Symbol,
     SymbolEdge,
 )
-from codenib.serving.navigation.compare import Mismatch, NavigationComparison, Rates
 
 
 class PlaceItem(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -113,19 +112,6 @@ class ImpactReply(Envelope[Affected], kw_only=True, frozen=True):
     changed: tuple[Symbol, ...]
     parts: tuple[ImpactPart, ...]
     note: str
-
-
-class ComparisonReply(Envelope[Mismatch], kw_only=True, frozen=True):
-    """`compare-navigation`: the positions where the graph and the servers differ."""
-
-    positions: int
-    groups: Mapping[str, int]
-    backends: Mapping[str, str]
-    servers: Mapping[str, str]
-    definitions: Rates
-    references: Rates
-    categories: Mapping[str, int]
-    warm_up_s: float
 
 
 def navigation_reply(answer: NavigationAnswer, texts: Sequence[str]) -> NavigationReply:
@@ -247,24 +233,4 @@ def impact_reply(answer: ImpactAnswer) -> ImpactReply:
         changed=answer.changed,
         parts=answer.parts,
         note=answer.note,
-    )
-
-
-def comparison_reply(compared: NavigationComparison, seconds: float) -> ComparisonReply:
-    return ComparisonReply(
-        items=compared.mismatches,
-        total=len(compared.mismatches),
-        truncated=False,
-        snapshot=snapshot_id(compared.snapshot),
-        freshness=freshness_of(compared.snapshot),
-        provider="static, live",
-        seconds=rounded(seconds),
-        positions=compared.positions,
-        groups=compared.groups,
-        backends=compared.backends,
-        servers=compared.servers,
-        definitions=compared.definitions,
-        references=compared.references,
-        categories=compared.categories,
-        warm_up_s=compared.warm_up_s,
     )

@@ -21,6 +21,7 @@ from codenib.adapters.envelopes.answers import (
     SearchReply,
     UnitsReply,
 )
+from codenib.adapters.envelopes.comparison import ComparisonReply
 from codenib.adapters.envelopes.envelope import Envelope, ErrorReply
 from codenib.adapters.envelopes.fleet import (
     BundleReply,
@@ -35,7 +36,6 @@ from codenib.adapters.envelopes.fleet_answers import FleetRegexReply, FleetSearc
 from codenib.adapters.envelopes.journals import ForgottenItem, JournalFile, JournalItem, JournalReply
 from codenib.adapters.envelopes.learning import LearnReply
 from codenib.adapters.envelopes.navigation import (
-    ComparisonReply,
     DrawingReply,
     GraphReply,
     ImpactReply,

@@ -24,7 +24,6 @@ from codenib.adapters.cli.options import (
 from codenib.adapters.cli.output import opened, print_json, say
 from codenib.adapters.cli.standing import Standing, path_here, place_here, standing_in
 from codenib.adapters.envelopes.navigation import (
-    comparison_reply,
     drawing_reply,
     graph_reply,
     navigation_reply,
@@ -349,6 +348,8 @@ def compare_navigation(
         found = workspace.navigator.compare(n=count, seed=seed, paths=paths)
         progress.close()
     if json_output:
+        from codenib.adapters.envelopes.comparison import comparison_reply
+
         print_json(comparison_reply(found, time.perf_counter() - started))
         return
     for mismatch in found.mismatches:
