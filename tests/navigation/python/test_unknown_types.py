@@ -13,8 +13,11 @@ from codenib.serving.workspace import Workspace
 
 pytestmark = pytest.mark.tools
 FILES: dict[str, str | None] = {
-    "lib.py": "class Client:\n    def send(self, what):\n        inner = what\n        return inner\n",
+    "lib.py": "class Client:\n    def send(self, what):\n        inner = what\n        return inner\n\n"
+    "def wrap(function):\n    return function\n",
     "use.py": "from lib import Client\n\nsend = len\nClient().send(send('a'))\n",
+    "wrapped.py": "from lib import wrap, Client\n\n@wrap\ndef plain(): pass\n\nclass Own(Client):\n"
+    "    def send(self, what):\n        return super().send(what)\n",
     "outer.py": "def outer():\n    def closure():\n        return 1\n    return closure\n",
     "test_use.py": """
         def test_send(client):
@@ -39,17 +42,23 @@ def test_references_list_the_name_where_its_type_is_not_known_and_claim_no_more(
     assert [(each.path, each.line, each.scope) for each in answer] == [
         ("lib.py", 2, "project"),
         ("use.py", 4, "project"),
+        ("wrapped.py", 8, "project"),
         ("test_use.py", 4, "name"),
     ]
-    assert (answer.provider, answer.completeness, answer.total) == ("static", "partial", 3)
+    assert (answer.provider, answer.completeness, answer.total) == ("static", "partial", 4)
     assert "1 where the type of what has the name is not known" in answer.note
 
 
 def test_callers_have_who_may_call_it_last_and_labelled(workspace: Workspace) -> None:
     answer = workspace.navigator.neighbours(NeighboursRequest("Client.send", "callers"))
     users = [(each.qualified, each.scope) for each in answer if each.depth]
-    assert users == [("use.py", "project"), ("test_send", "name")]
+    assert users == [("Own.send", "project"), ("use.py", "project"), ("test_send", "name")]
     assert answer.completeness == "partial"
+
+
+def test_what_decorates_is_called_by_what_it_decorates(workspace: Workspace) -> None:
+    answer = workspace.navigator.neighbours(NeighboursRequest("wrap", "callers"))
+    assert [(each.qualified, each.depth) for each in answer if each.depth] == [("plain", 1)]
 
 
 def test_callees_count_the_calls_that_nobody_resolved(workspace: Workspace) -> None:

@@ -110,3 +110,13 @@ def test_uses_through_values_of_unknown_types_are_by_name_with_who_has_them(open
         assert [(edge.kind, edge.line, edge.often) for edge in callers.edges[-1:]] == [("call", 1, 2)]
         users = workspace.navigator.neighbours(NeighboursRequest("load_cart", "dependents"))
         assert [each.qualified for each in users.symbols if each.scope == BY_NAME] == ["check", "keep"]
+
+
+def test_what_is_outside_the_repository_may_be_used_through_unknown_types_too(opened: Open) -> None:
+    with opened({**FILES, "shop/loose.py": "far\nany.far(1)\n"}) as workspace:
+        answer = workspace.references("shop/loose.py:1", provider="static")
+        assert (answer.asked, answer.completeness) == ("unknown.far", "partial")
+        assert [(each.line, each.column, each.scope == BY_NAME) for each in answer.locations] == [
+            (1, 0, False),
+            (2, 4, True),
+        ]

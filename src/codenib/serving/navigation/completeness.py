@@ -6,6 +6,7 @@ wherever code has it. Else the answer counts the files that it did not, and list
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -32,6 +33,7 @@ STILL_LOADING = "still loading"
 #: What no engine of C resolves, live or not.
 UNREAD_LINES = "in bodies of macros or lines that the compiler leaves out"
 _HANDED_OUT = frozenset({NodeKind.FUNCTION, NodeKind.METHOD, NodeKind.CLASS})
+_NAME = re.compile(r"[\w$]+")
 _EVERY_LINE = range(1, 1 << 31)
 _NAMED = 3  # unresolved files that a note names
 #: How a note calls the files of a scope; those of the project need no words.
@@ -143,19 +145,33 @@ def _unknown_places(
 
 
 def _stays_inside(pinned: PinnedSnapshot, position: Position) -> bool:
-    """Whether what stands at a position cannot be named outside its function, or is no declaration.
+    """Whether what stands at a position cannot be named outside its function, or is nothing at all.
 
-    A function inside another may be handed out, and be called by its name elsewhere.
+    A function inside another may be handed out, and be called by its name elsewhere; what is outside the
+    repository is named everywhere.
     """
     from codenib.views.graph.navigate import declared_at, occurrence_at
 
     view = pinned.graph
     at = occurrence_at(view, position)
     keys = [*declared_at(view, position), *(view.keys_of(at) if at is not None else ())]
+    inside = [key for key in keys if key < view.count]
+    if not inside:
+        return not keys
     return all(
-        key >= view.count or key < view.nodes_at or (view.is_local(key) and view.kind(key) not in _HANDED_OUT)
-        for key in keys
+        key < view.nodes_at or (view.is_local(key) and view.kind(key) not in _HANDED_OUT) for key in inside
     )
+
+
+def _written_name(pinned: PinnedSnapshot, answer: NavigationAnswer) -> str:
+    """The name of what was asked for, as code has it: what is outside is known by its library, too."""
+    from codenib.views.graph.navigate import declared_at
+
+    view, place = pinned.graph, answer.position
+    declared = [view.names[node] for node in declared_at(view, place)]
+    if declared or _NAME.fullmatch(answer.asked):
+        return declared[0] if declared else answer.asked
+    return by_name.name_at(pinned.text(place.path).split("\n")[place.line - 1], place.column)
 
 
 def claim(
@@ -197,10 +213,11 @@ def claim_references(
     snapshots: Snapshots, pinned: PinnedSnapshot, answer: NavigationAnswer, request: NavigationRequest
 ) -> NavigationAnswer:
     """References from the graph, with those of the same name where nobody resolved it."""
-    missing = open_files(pinned, answer.position.path, answer.asked)
+    name = _written_name(pinned, answer)
+    missing = open_files(pinned, answer.position.path, name)
     unknown = _Unknown(NamedPlaces(), (), "")
     if answer.granularity == "occurrence" and not _stays_inside(pinned, answer.position):
-        unknown = _unknown_places(snapshots, missing, answer.asked, request.snapshot)
+        unknown = _unknown_places(snapshots, missing, name, request.snapshot)
     if not missing and not unknown.count:
         return replace(answer, note=_joined(answer.note, describe_scopes(answer.locations)))
     listed = frozenset(answer.locations)

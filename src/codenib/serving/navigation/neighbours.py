@@ -67,11 +67,15 @@ def neighbours(pinned: PinnedSnapshot, node: int, request: NeighboursRequest) ->
     graph = walk(view, starts, direction, kinds=kinds, depth=request.depth, limit=request.k)
     # A thing's own parts are where it starts from, not what it depends on.
     own = set(starts) - {node}
-    others = [at for at in graph.nodes if at not in own]
-    edges = [edge for edge in graph.edges if not {edge.source, edge.to} <= set(starts)]
-    symbols = [describe(view, at, graph.depth_of[at]) for at in others]
+    # A method that overrides the asked one and calls it is one of its callers.
+    calling = {edge.source for edge in graph.edges if edge.source in own and relation == "callers"}
+    others = [at for at in graph.nodes if at not in own - calling]
+    edges = [
+        edge for edge in graph.edges if edge.source in calling or not {edge.source, edge.to} <= set(starts)
+    ]
+    symbols = [describe(view, at, graph.depth_of[at] or (at in calling)) for at in others]
     symbols += [describe(view, at, 1) for at in overriding if at not in graph.depth_of]
-    answer = _answer(pinned, symbols, [_lift(edge, own, node) for edge in edges], node)
+    answer = _answer(pinned, symbols, [_lift(edge, own, calling, node) for edge in edges], node)
     return replace(answer, total=len(symbols) - 1, truncated=graph.truncated)
 
 
@@ -182,9 +186,9 @@ def _importance(view: GraphView, node: int) -> float:
     return round(float(view.importance[node]) * view.count, 3)
 
 
-def _lift(edge: Edge, own: set[int], node: int) -> Edge:
+def _lift(edge: Edge, own: set[int], calling: set[int], node: int) -> Edge:
     """An edge of a part as the whole's."""
-    source = node if edge.source in own else edge.source
+    source = node if edge.source in own - calling else edge.source
     to = node if edge.to in own else edge.to
     return Edge(source, to, edge.kind, edge.anchor, edge.often)
 

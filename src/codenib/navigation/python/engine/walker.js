@@ -240,6 +240,9 @@ class Walker {
     if (around?.nodeType === t.Call && around.d.leftExpr === whole) {
       return ROLE.call;
     }
+    if (around?.nodeType === t.Decorator) {
+      return ROLE.call; // with what it decorates
+    }
     return this.isTarget(whole) ? ROLE.write : 0;
   }
 

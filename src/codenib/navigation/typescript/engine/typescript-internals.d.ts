@@ -163,6 +163,7 @@ declare module "typescript" {
   function isPartOfTypeQuery(node: Node): boolean;
   function isRequireCall(node: Node, requireString: boolean): boolean;
   function isTaggedTemplateTag(node: Node, includeElement: boolean, skipOuter: boolean): boolean;
+  function isDecoratorTarget(node: Node, includeElement: boolean, skipOuter: boolean): boolean;
   function isThis(node: Node): boolean;
   function isTypeKeyword(kind: SyntaxKind): boolean;
   function isVarConst(node: Node): boolean;

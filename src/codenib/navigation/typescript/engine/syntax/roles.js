@@ -66,7 +66,8 @@ class RoleReader {
     return (
       ts.isCallExpressionTarget(node, true, true) ||
       ts.isNewExpressionTarget(node, true, true) ||
-      ts.isTaggedTemplateTag(node, true, true)
+      ts.isTaggedTemplateTag(node, true, true) ||
+      ts.isDecoratorTarget(node, true, true)
     );
   }
 
