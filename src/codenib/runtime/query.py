@@ -13,6 +13,7 @@ from codenib.core.errors import InputError
 from codenib.core.protocols import Progress
 from codenib.core.views import RepoManifest, ViewKind
 from codenib.planner.plan import ROUTES
+from codenib.runtime.context.exploration import Exploration
 from codenib.runtime.context.learned import LearnedContext
 from codenib.runtime.context.policies import ContextPolicy, policy_of
 from codenib.runtime.providers.choose import open_model
@@ -38,6 +39,7 @@ _ROUTE_VIEWS = {
     "hybrid": (ViewKind.LEXICAL, ViewKind.DENSE),
     "structural": (ViewKind.LEXICAL, ViewKind.GRAPH),
 }
+_EXPLORED = "eager"  # the rules' action of `LearnedContext`
 _SOURCES = "give one of repo_path=, contexts=, manifest="
 
 
@@ -66,6 +68,7 @@ def query(
     trace: AgentRunTrace | None = None,
     listener: RunListener | None = None,
     progress: Progress = silent,
+    exploration: Exploration | None = None,
 ) -> AgentResult:
     """Find the places of `issue` with a model, from exactly one source.
 
@@ -73,6 +76,9 @@ def query(
     (from `load_views`; the caller closes them) never build. Named `skills` are required: a view that they
     need and the manifest does not have is a `StateError`. Without names the default ones come as far as they
     can be served. `provider` is a provider, or a model's name as in `open_model`; by default $CODENIB_MODEL.
+
+    With an `exploration` chance has a part in what the first prompt holds and how it is searched for, beside
+    the rules (`eager`) or what was learned (`learned`), and the trace has the probabilities.
     """
     if not issue.strip():
         raise InputError("the issue is empty", hint='codenib agent "what is wrong"')
@@ -81,12 +87,21 @@ def query(
         raise InputError("exactly one source is needed", hint=_SOURCES)
     model = open_model(provider) if provider is None or isinstance(provider, str) else provider
     chosen = _policy(policy)
+    if exploration is not None and policy not in (_EXPLORED, LearnedContext.name):
+        raise InputError(
+            f"chance chooses beside the policy {_EXPLORED} or {LearnedContext.name}, not another one",
+            hint=f"--policy {LearnedContext.name}",
+        )
     limits = settings or RunSettings()
     folders = load_skill_metadata(DEFAULT_SKILLS if skills is None else skills)
     needed = _needed(chosen, limits) | (set() if skills is None else requirements(folders, navigation))
     with _opened(source, needed, folders, navigation, progress) as views:
-        if policy == LearnedContext.name:
-            chosen = LearnedContext(views.workspace.searcher.policy("context"))
+        if exploration is not None or policy == LearnedContext.name:
+            learned = policy == LearnedContext.name
+            chosen = LearnedContext(
+                views.workspace.searcher.policy("context") if learned else None,
+                explorer=exploration.choose if exploration else None,
+            )
         admission = ResourceGuard(views.manifest).admit(folders, views.navigation)
         return AgentRunner(
             provider=model,
@@ -99,6 +114,7 @@ def query(
             trace=trace,
             listener=listener,
             warnings=admission.left_out,
+            exploration=exploration,
         ).run(issue)
 
 

@@ -11,7 +11,9 @@ import msgspec
 
 from codenib import __version__
 from codenib.core.errors import CodenibError
+from codenib.planner.plan import ROUTER_ACTIONS
 from codenib.runtime.answer import AgentAnswer, Located, locate_answer, parse_answer
+from codenib.runtime.context.exploration import Exploration
 from codenib.runtime.context.history import bounded, count_message, history_tokens
 from codenib.runtime.context.messages import Message, Reply, ToolCall, well_formed
 from codenib.runtime.context.policies import ContextPolicy, Eager, HistoryState, Start, rewritten
@@ -78,8 +80,12 @@ class AgentRunner:
         trace: AgentRunTrace | None = None,
         listener: RunListener | None = None,
         warnings: Sequence[str] = (),
+        exploration: Exploration | None = None,
     ) -> None:
-        """The tools of the skills in `registry` are added to `tools`; names must not clash."""
+        """The tools of the skills in `registry` are added to `tools`; names must not clash.
+
+        With an `exploration` chance has a part in how the candidates are searched for; the trace says which.
+        """
         self._provider = provider
         self._contexts = contexts
         self._registry = registry or SkillRegistry()
@@ -87,6 +93,7 @@ class AgentRunner:
         self._tools.extend(self._registry.tools())
         self._policy = policy or Eager()
         self._settings = settings or RunSettings()
+        self._exploration = exploration
         self._usage = usage or UsageTracker()
         self._trace = trace or AgentRunTrace()
         self._listener = _Recorded(listener or Silent(), self._trace)
@@ -164,12 +171,7 @@ class AgentRunner:
         """The issue, with the candidates behind it where the policy delivers them."""
         blocks: list[CandidateBlock] = []
         if self._policy.wants_candidates:
-            settings = self._settings
-            answer, blocks = self._contexts.candidates(
-                issue, settings.candidates, route=settings.candidate_route
-            )
-            items = [block.item for block in blocks]
-            self._trace.add("candidates", plan=answer.plan, total=answer.total, items=items)
+            blocks = self._candidates(issue)
         text = candidate_text(blocks) if blocks else ""
         paths = [block.item.path for block in blocks]
         tokens = count_message(Message("user", text))
@@ -183,6 +185,26 @@ class AgentRunner:
             "decision", about="candidates", yes=decision.yes, why=decision.why, like=decision.like, **chosen
         )
         return f"{issue}\n\n{text}" if decision.yes and blocks else issue
+
+    def _candidates(self, issue: str) -> list[CandidateBlock]:
+        """The candidates, by the route of the settings; where that is open, chance may have a part in it."""
+        route, fusion, choice = self._settings.candidate_route, "auto", None
+        if self._exploration is not None and route == "auto":
+            choice = self._exploration.choose_route(issue, self._contexts)
+        if choice is not None:
+            action = ROUTER_ACTIONS[choice.action]
+            route, fusion = action.route.value, action.fusion or "auto"
+        started = time.perf_counter()
+        answer, blocks = self._contexts.candidates(
+            issue, self._settings.candidates, route=route, fusion=fusion
+        )
+        seconds = round(time.perf_counter() - started, 6)
+        items = [block.item for block in blocks]
+        chosen = {} if choice is None else {"choice": choice}
+        self._trace.add(
+            "candidates", plan=answer.plan, total=answer.total, items=items, seconds=seconds, **chosen
+        )
+        return blocks
 
     def _loop(self, issue: str) -> tuple[int, str]:
         """The main loop: until the model calls no tool, or the cap."""

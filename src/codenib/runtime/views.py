@@ -58,12 +58,12 @@ class Contexts:
         self.workspace.close()
 
     def candidates(
-        self, issue: str, k: int = 10, *, route: str = "auto"
+        self, issue: str, k: int = 10, *, route: str = "auto", fusion: str = "auto"
     ) -> tuple[Answer, list[CandidateBlock]]:
         """The `k` best-ranked functions (L2 units) for an issue, each with its whole text."""
         width = k * _WIDER
         while True:
-            request = SearchRequest(issue, k=width, route=route, snapshot=PUBLISHED)
+            request = SearchRequest(issue, k=width, route=route, fusion=fusion, snapshot=PUBLISHED)
             answer = self.workspace.searcher.search(request)
             items = [item for item in answer.items if item.level == Level.L2.name][:k]
             if len(items) == k or width >= _WIDEST or not answer.truncated:

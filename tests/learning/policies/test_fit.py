@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-import pytest
 
-from codenib.learning.policies.fit import NEVER, LoggedDecision, explore, fit_policy
+from codenib.learning.policies.fit import NEVER, LoggedDecision, fit_policy
 
 ACTIONS = ("a", "b", "c")
 
@@ -57,11 +56,3 @@ def test_an_action_that_was_never_taken_is_not_part_of_the_model() -> None:
 
 def test_the_same_rows_give_the_same_model() -> None:
     assert fit_policy("router", rows(100), ACTIONS).model == fit_policy("router", rows(100), ACTIONS).model
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 1.0])
-def test_exploration_takes_actions_as_often_as_it_says(share: float) -> None:
-    taken = [explore("b", ACTIONS, share, draw) for draw in np.linspace(0, 0.9999, 3_000)]
-    for action, chance in set(taken):
-        assert sum(each == action for each, _ in taken) / len(taken) == pytest.approx(chance, abs=0.002)
-    assert sum(chance for _, chance in set(taken)) == pytest.approx(1.0)

@@ -24,11 +24,11 @@ from codenib.evals.data.clones import Clones
 from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.metrics.scoring import SourceBlock, answer_recall, block_recall, recall
 from codenib.evals.runs import Record, StudyRun
-from codenib.learning.policies.fit import explore
 from codenib.manifest.store import Store
 from codenib.planner.model import DecisionModel, ModelKind, query_features
 from codenib.planner.plan import RERANK, ROUTER_ACTIONS, RouterAction, action_of, router_actions
 from codenib.planner.signals import read_signals
+from codenib.runtime.context.exploration import explore
 from codenib.runtime.context.learned import ACTIONS, LearnedContext
 from codenib.runtime.providers.provider import Provider
 from codenib.runtime.query import query

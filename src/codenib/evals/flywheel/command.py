@@ -13,6 +13,9 @@ from codenib.core.errors import InputError
 from codenib.evals.data.rows import digest_of
 from codenib.evals.flywheel.collect import DECISIONS, Actions, Collector
 from codenib.evals.flywheel.loop import run_rounds
+from codenib.evals.flywheel.offline import OfflineLearner
+from codenib.evals.flywheel.offline_report import offline_table, report_offline
+from codenib.evals.flywheel.recorded import MEASURES, Measure, RecordedRuns, read_recorded
 from codenib.evals.flywheel.report import make_report
 from codenib.evals.flywheel.rows import RowSource, split_rows
 from codenib.evals.options import StudyOptions
@@ -44,7 +47,17 @@ class FlywheelSettings:
 
 @click.command("flywheel")
 @click.option(
-    "--repos", required=True, help="Repositories, separated by commas: paths, URLs or names below --mirror."
+    "--repos", default="", help="Repositories, separated by commas: paths, URLs or names below --mirror."
+)
+@click.option(
+    "--traces",
+    multiple=True,
+    metavar="GLOB",
+    help="Learn from these recorded runs instead (`codenib agent --explore SHARE --trace FILE`).",
+)
+@click.option("--outcomes", metavar="FILE", help="With --traces: how good runs were, a JSON object a line.")
+@click.option(
+    "--measure", type=click.Choice(MEASURES), help="With --traces: judge by this (default: what most have)."
 )
 @click.option("--rounds", type=click.IntRange(1, 50), default=3, show_default=True, help="How many rounds.")
 @click.option(
@@ -93,6 +106,9 @@ def command(
     home: Path | None,
     seed: int,
     json_output: bool,
+    traces: tuple[str, ...],
+    outcomes: str | None,
+    measure: Measure | None,
     **given: Any,
 ) -> None:
     """Learn policies from runs on repositories of yours, and measure them before they are used.
@@ -100,6 +116,7 @@ def command(
     \b
     codenib flywheel --repos . --rounds 3 --out runs/flywheel
     codenib flywheel --repos OWNER/A,OWNER/B --mirror CLONES --provider openai:NAME --base-url URL
+    codenib flywheel --traces 'runs/*.jsonl' --outcomes outcomes.jsonl --repos .
 
     A killed run continues when it is given again. Nothing is activated: `codenib policy use` does that.
     """
@@ -109,6 +126,15 @@ def command(
         rows=rows, mirror=mirror, out=out, home=home, repos=_names(repos), limit=None,
         per_repo=settings.per_repo, seed=seed, partial=False, json_output=json_output,
     )  # fmt: skip
+    if traces:
+        if outcomes is None:
+            raise InputError("what runs were worth is not in their traces", hint="--outcomes FILE")
+        _run_recorded(common, settings, read_recorded(traces, outcomes, measure))
+        return
+    if outcomes or measure:
+        raise InputError("--outcomes and --measure belong to --traces", hint="--traces 'runs/*.jsonl'")
+    if not common.repos:
+        raise InputError("nothing to run on", hint="--repos . or --traces 'runs/*.jsonl'")
     _run(common, settings)
 
 
@@ -146,6 +172,27 @@ def _run(common: StudyOptions, settings: FlywheelSettings) -> None:
         report.left_out.append(f"{len(failed)} decisions failed; the first: {failed[0]['error']}")
     summary["failed"] = len(failed)
     common.finish(run, summary, report, _shown(summary))
+
+
+def _run_recorded(common: StudyOptions, settings: FlywheelSettings, recorded: RecordedRuns) -> None:
+    """Learn from runs that others made; where no decision says anything, that is an error."""
+    kinds = cast(tuple[ModelKind, ...], settings.decisions or tuple(DECISIONS))
+    decisions: Actions = {kind: DECISIONS[kind] for kind in kinds}
+    pinned = common.settings(
+        runs=recorded.digest, measure=recorded.measure, decisions=list(kinds), price=settings.price
+    )
+    run = StudyRun(common.out, "flywheel", pinned, prepare(common, figures=False).missing)
+    run.use_state(common.home)
+    searches: Actions = {"router": DECISIONS["router"]}  # what is replayed asks no model
+    collector = Collector(run, common.clones, simulated_agent(), common.seed, searches, note=common.note)
+    results = OfflineLearner(recorded, collector, common.repos, settings.price).learn(decisions)
+    if all(each.refused for each in results):
+        raise InputError(
+            "; ".join(f"{each.kind}: {each.refused}" for each in results),
+            hint="codenib agent --explore 0.3 --trace FILE records decisions by chance",
+        )
+    report, summary = report_offline(results, recorded)
+    common.finish(run, summary, report, offline_table(results))
 
 
 def _names(given: str) -> tuple[str, ...]:

@@ -51,10 +51,14 @@ class ReplayResult:
 
     @property
     def wins(self) -> bool:
-        """No loss of recall and less cost, or more recall at no more cost: by the ends of both intervals."""
-        same, better = self.gain.low >= -MARGIN, self.gain.low > 0
-        cheaper, no_dearer = self.ratio.high < 1, self.ratio.high <= 1
-        return self.changed > 0 and ((same and cheaper) or (better and no_dearer))
+        return beats_rules(self.changed, self.gain.low, self.ratio.high)
+
+
+def beats_rules(changed: float, gain_low: float, ratio_high: float) -> bool:
+    """No loss of recall and less cost, or more recall at no more cost: by the ends of both intervals."""
+    same, better = gain_low >= -MARGIN, gain_low > 0
+    cheaper, no_dearer = ratio_high < 1, ratio_high <= 1
+    return changed > 0 and ((same and cheaper) or (better and no_dearer))
 
 
 def situations_of(kind: ModelKind, records: Iterable[Record], actions: Sequence[str]) -> list[Situation]:

@@ -101,23 +101,6 @@ def fit_policy(
     return FittedPolicy(model, gain)
 
 
-def explore(choice: str, actions: Sequence[str], share: float, draw: float) -> tuple[str, float]:
-    """The action of a decision that is logged: `choice`, or with chance `share` any; and its propensity.
-
-    `draw` is a number in [0, 1) that decides.
-
-    >>> explore("b", ("a", "b"), 0.5, 0.1), explore("b", ("a", "b"), 0.5, 0.9)
-    (('a', 0.25), ('b', 0.75))
-    """
-    chances = {action: share / len(actions) + (1 - share) * (action == choice) for action in actions}
-    left = draw
-    for action, chance in chances.items():
-        if left < chance:
-            return action, chance
-        left -= chance
-    return choice, chances[choice]
-
-
 def _choose_margin(log: LoggedDecisions, defaults: Ints, seed: int) -> tuple[float, PolicyEstimate | None]:
     """The margin whose gain over the rules has the best lower end, by models that did not see the row."""
     scores = cross_fitted(log, seed)

@@ -46,7 +46,7 @@ def export_dataset(
     """Write the training data of an aim into the empty or new folder `out`; `traces` are by file."""
     if options.parquet:
         check_parquet()
-    runs, copies = _runs(traces, options)
+    runs, copies = read_runs(traces, options)
     plan = split_runs(runs)
     folder = _new_folder(Path(out))
     counts: dict[str, dict[str, int]] = {}
@@ -69,15 +69,14 @@ def export_dataset(
     return card
 
 
-def _runs(traces: Mapping[str, Sequence[Event]], options: ExportOptions) -> tuple[list[ExportRun], int]:
+def read_runs(traces: Mapping[str, Sequence[Event]], options: ExportOptions) -> tuple[list[ExportRun], int]:
     """Each run once, oldest first, and how many were copies."""
     found: dict[str, ExportRun] = {}
     copies = 0
     for file, given in traces.items():
         events, masked = masked_events(given)
         about, answer = about_run(events, options.consent), answer_of(events)
-        names = (file, Path(file).name, Path(file).stem, about.run)
-        outcome = outcome_of(options.outcomes, names, answer)
+        outcome = outcome_of(options.outcomes, _names(file, about.run), answer)
         if options.answered_only and not outcome.answered:
             continue
         copies += about.run in found
@@ -90,6 +89,16 @@ def _runs(traces: Mapping[str, Sequence[Event]], options: ExportOptions) -> tupl
     return sorted(found.values(), key=lambda run: (run.about.started, run.about.run)), copies
 
 
+def given_outcome(run: ExportRun, outcomes: Mapping[str, GivenOutcome]) -> GivenOutcome | None:
+    """What the user gave for a run, by any of its names."""
+    return next((outcomes[name] for name in _names(run.file, run.about.run) if name in outcomes), None)
+
+
+def _names(file: str, run: str) -> tuple[str, ...]:
+    """How a line of outcomes may name a run."""
+    return file, Path(file).name, Path(file).stem, run
+
+
 def _rows(form: Form, runs: Sequence[ExportRun], options: ExportOptions) -> Iterator[TrainingRow]:
     if form == "pairs" and options.aim == "tools":
         yield from run_pairs(runs)
@@ -100,9 +109,7 @@ def _rows(form: Form, runs: Sequence[ExportRun], options: ExportOptions) -> Iter
         elif form == "messages":
             yield from compaction_rows(run) if options.aim == "compaction" else message_rows(run)
         else:
-            names = (run.file, Path(run.file).name, Path(run.file).stem, run.about.run)
-            known = next((options.outcomes[name] for name in names if name in options.outcomes), None)
-            yield from candidate_pairs(run, known)
+            yield from candidate_pairs(run, given_outcome(run, options.outcomes))
 
 
 def _unlike(rows: Iterable[TrainingRow]) -> tuple[list[TrainingRow], int]:

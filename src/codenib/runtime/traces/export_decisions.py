@@ -82,12 +82,7 @@ def _choices(events: Sequence[Event], issue: str) -> Iterator[_Choice]:
     for at, event in enumerate(events):
         if event.kind == "candidates":
             state.candidates = [str(item["path"]) for item in event.data["items"]]
-            plan = event.data["plan"]
-            yield _Choice(
-                event.seq, "route", str(plan["route"]), _with(routes, str(plan["route"])),
-                propensity=_propensity(event), features=_signals(issue),
-                tokens=0, seconds=float(plan.get("estimate_ms") or 0.0) / 1000,
-            )  # fmt: skip
+            yield _searched(event, routes, issue)
         elif event.kind == "decision":
             yield _decided(event, state, events, at)
         elif event.kind == "tool":
@@ -100,6 +95,21 @@ def _choices(events: Sequence[Event], issue: str) -> Iterator[_Choice]:
                     tokens=_result_tokens(events[at + 1 : at + 2]), seconds=float(event.data["seconds"]),
                 )  # fmt: skip
         _follow(event, state)
+
+
+def _searched(event: Event, routes: tuple[str, ...], issue: str) -> _Choice:
+    """How the candidates were searched for: by the plan, or by chance among what a router chooses from."""
+    plan, choice = event.data["plan"], event.data.get("choice")
+    seconds = float(event.data.get("seconds") or float(plan.get("estimate_ms") or 0.0) / 1000)
+    if choice is not None:
+        return _Choice(
+            event.seq, "route", choice["action"], tuple(choice["alternatives"]),
+            propensity=float(choice["propensity"]), features=choice["features"], tokens=0, seconds=seconds,
+        )  # fmt: skip
+    return _Choice(
+        event.seq, "route", str(plan["route"]), _with(routes, str(plan["route"])),
+        propensity=_propensity(event), features=_signals(issue), tokens=0, seconds=seconds,
+    )  # fmt: skip
 
 
 def _follow(event: Event, state: _State) -> None:

@@ -13,6 +13,7 @@ import msgspec
 from codenib.core.errors import CodenibError, InputError, StateError
 from codenib.core.text.masking import mask_recorded
 from codenib.core.views import ViewKind
+from codenib.planner.plan import ROUTER_ACTIONS
 from codenib.runtime.context.messages import Message, ToolCall, well_formed
 from codenib.runtime.providers.keys import hide
 from codenib.runtime.query import compile_views
@@ -86,8 +87,12 @@ def open_snapshot_of(events: Sequence[Event], path: str) -> Contexts:
 
 def _candidates(event: Event, run: Event, contexts: Contexts) -> ReplayedStep:
     settings = run.data["settings"]
+    route, fusion = settings["candidate_route"], "auto"
+    if "choice" in event.data:
+        action = ROUTER_ACTIONS[event.data["choice"]["action"]]
+        route, fusion = action.route.value, action.fusion or "auto"
     _, blocks = contexts.candidates(
-        run.data["issue"], int(settings["candidates"]), route=settings["candidate_route"]
+        run.data["issue"], int(settings["candidates"]), route=route, fusion=fusion
     )
     before = [(item["path"], item["start_line"], item["end_line"]) for item in event.data["items"]]
     now = [(block.item.path, block.item.start_line, block.item.end_line) for block in blocks]

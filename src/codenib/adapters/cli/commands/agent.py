@@ -11,6 +11,7 @@ from codenib.adapters.cli.options import as_json
 from codenib.adapters.cli.output import ProgressDisplay, print_json, say
 from codenib.adapters.envelopes.runs import agent_reply
 from codenib.core.errors import InputError
+from codenib.runtime.context.exploration import Exploration
 from codenib.runtime.context.policies import POLICIES
 from codenib.runtime.providers.choose import open_model
 from codenib.runtime.providers.provider import Sampling
@@ -75,6 +76,12 @@ class Terminal:
 @click.option("--live", is_flag=True, help="Definitions and references by language servers, not the graph.")
 @click.option("--timeout", default=600.0, show_default=True, help="Seconds to wait for a part of a reply.")
 @click.option("--no-stream", is_flag=True, help="Ask for whole replies.")
+@click.option(
+    "--explore",
+    "share",
+    type=click.FloatRange(0, 1, min_open=True),
+    help="Leave this share of the context's and the route's decisions to chance, recorded by --trace.",
+)
 @click.option("--trace", "trace_file", type=click.Path(dir_okay=False), help="Write the run's events here.")
 @as_json
 @click.pass_obj
@@ -96,6 +103,7 @@ def agent(
     live: bool,
     timeout: float,
     no_stream: bool,
+    share: float | None,
     trace_file: str | None,
     json_output: bool,
 ) -> None:
@@ -105,6 +113,8 @@ def agent(
     comes from the environment (ANTHROPIC_API_KEY, OPENAI_API_KEY).
     """
     text = _issue(issue, issue_file)
+    if share is not None and trace_file is None:
+        raise InputError("a run that leaves decisions to chance is worth its trace", hint="--trace FILE")
     provider = open_model(
         model,
         base_url=base_url,
@@ -134,6 +144,7 @@ def agent(
                 trace=trace,
                 listener=terminal,
                 progress=progress,
+                exploration=Exploration(share) if share is not None else None,
             )
         finally:
             terminal.close()
