@@ -108,7 +108,10 @@ class OfflineLearner:
         if len(situations["learned"]) < LEAST_ROWS or not situations["later"]:
             return None
         used = sum(map(len, situations.values()))
-        left_out = {"no known functions at a clone's commit": len(self.recorded.runs) - used}
+        rest = len(self.recorded.runs) - used
+        left_out = (
+            {"no known functions at a clone's commit, or an issue of another run": rest} if rest else {}
+        )
         logged = [row for each in situations["learned"] for row in all_actions(each)]
         seed = self.collector.seed
         model = fit_policy("router", logged, actions, price=self.price, seed=seed).model

@@ -62,6 +62,16 @@ def test_agent_prints_the_answer_its_places_tokens_and_cost(run: Run, which: str
     assert KEY not in done.output
 
 
+def test_what_chance_decided_is_in_the_trace_with_its_probability(run: Run, tmp_path: Path) -> None:
+    file = tmp_path / "run.jsonl"
+    done = run("agent", ISSUE, "--model", "test", "--explore", "0.5", "--trace", str(file))
+    assert done.exit_code == 0
+    events = [json.loads(line)["data"] for line in file.read_text().splitlines()]
+    chances = [each["choice"]["propensity"] for each in events if "choice" in each]
+    assert chances[0] in (0.125, 0.625)  # four routes, five contexts
+    assert chances[1] in (0.1, 0.6)
+
+
 def test_agent_json_has_the_documented_shape(run: Run) -> None:
     done = run("agent", ISSUE, "--model", "test", "--json")
     answer = json.loads(done.stdout)
