@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from codenib.core.facts import Role
 from codenib.core.text.c_tokens import Token, TokenKind, lex
 from codenib.manifest.home import tools_folder
 from codenib.navigation.cpp.backend import CppBackend
@@ -330,6 +331,14 @@ def test_a_source_that_another_includes_is_read_as_its_includer_reads_it(parts: 
     assert found_at(parts, "definition", "lib/common.c", 1, "size") == {"lib/types.h:1"}
     assert found_at(parts, "definition", "lib/common.c", 1, "block") == {"lib/types.h:1"}
     assert found_at(parts, "references", "lib/types.h", 1, "size") == {"lib/types.h:1", "lib/common.c:1"}
+
+
+def test_a_call_is_one_in_a_source_that_another_includes_too(parts: tuple[Path, Facts]) -> None:
+    text = (parts[0] / "lib/common.c").read_text().split("\n")[1]
+    rows = parts[1].files["lib/common.c"]["occurrences"]
+    roles = {(rows[at], rows[at + 1]): Role(rows[at + 4]) for at in range(0, len(rows), 8)}
+    assert Role.CALL in roles[1, text.index("width(")]
+    assert Role.CALL not in roles[1, text.index("double_all(")]
 
 
 def test_a_source_that_is_compiled_itself_is_read_so_before_its_includers_reading_is_added(

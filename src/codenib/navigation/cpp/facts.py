@@ -302,7 +302,9 @@ def _roles(file: FileAnswers, asked: TokenAnswer, *, declares: bool) -> int:
     is_type = asked.style in _TYPES
     if is_type:
         roles |= Role.TYPE
-    if asked.follower == "(" and not declares and (asked.style in ("function", "method", "macro") or is_type):
+    # In code that it cannot read whole, clangd says of a name where it leads and not what it is.
+    callable_style = not asked.style or asked.style in ("function", "method", "macro", "unknown")
+    if asked.follower == "(" and not declares and (callable_style or is_type):
         roles |= Role.CALL
     if asked.follower in _ASSIGNMENTS and not is_type:
         roles |= Role.WRITE
