@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
 import sys
+import time
 
 import pytest
 
@@ -46,3 +49,33 @@ def test_what_answers_within_its_time_stays() -> None:
             assert child.stdout.readline() == b"a\n"
     assert child.alive and not watchdog.reason
     child.close()
+
+
+STARVED = """
+import subprocess, sys, time
+from codenib.navigation.engines.watchdog import Watchdog
+child = subprocess.Popen(["sleep", "9"])
+watchdog = Watchdog(child.pid, child.kill, lambda: True, asleep_s=0.5)
+with watchdog.allot(9.0):
+    print("ready", flush=True)
+    sys.stdin.readline()
+    time.sleep(0.15)
+child.kill()
+child.wait()
+print(watchdog.reason or "stays")
+"""
+
+
+def test_what_sleeps_while_the_watchdog_cannot_look_stays() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", STARVED], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as starved:
+        assert starved.stdin is not None
+        assert starved.stdout is not None
+        assert starved.stdout.readline() == "ready\n"
+        starved.send_signal(signal.SIGSTOP)
+        time.sleep(1.0)
+        starved.stdin.write("\n")
+        starved.stdin.flush()
+        starved.send_signal(signal.SIGCONT)
+        assert starved.stdout.read() == "stays\n"

@@ -63,17 +63,19 @@ class Watchdog:
     def _watch(self, cpu_s: float, over: threading.Event, lasting: bool = True) -> None:
         """Look at it until `over`; unless `lasting`, until it owes no answer."""
         begun = last = cpu_seconds(self._pid)
-        awake = monotonic()
+        asleep_s = 0.0  # in looks, not by the clock: a busy machine lets neither it nor who asks it run
         while not over.wait(_POLL_S):
             owes = self._owes()
             if not owes and not lasting:
                 return
             now = cpu_seconds(self._pid)
             if now - last > _AWAKE_CPU_S or not owes:
-                last, awake = now, monotonic()
+                last, asleep_s = now, 0.0
+            elif _is_asleep(self._pid):
+                asleep_s += _POLL_S
             if now - begun > cpu_s:
                 self.reason = f"it took over {cpu_s:.1f} s of CPU time"
-            elif monotonic() - awake > self._asleep_s and _is_asleep(self._pid):
+            elif asleep_s > self._asleep_s:
                 self.reason = "it waits for what never comes, such as a pipe in the place of a file"
             if self.reason:
                 self._end()
