@@ -78,6 +78,20 @@ def test_known_places_move_with_their_lines_and_new_lines_are_by_name(
     assert backends.toy.runs == 1
 
 
+def test_a_graph_of_the_same_code_claims_no_more_than_it_did(repository: GitRepo, backends: Backends) -> None:
+    repository.commit({"shop/fast.pyx": "load_cart()\n"})
+    with Workspace(repository.path, find_backends=backends) as first:
+        first.index([ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.GRAPH])
+        before = first.references("load_cart")
+    repository.write("README.md", "# The shop\n")
+    with Workspace(repository.path, find_backends=backends) as later:
+        answer = later.references("load_cart")
+    assert (before.completeness, before.unresolved) == ("partial", 1)
+    assert (places(answer), answer.completeness) == (places(before), "partial")
+    assert answer.note == before.note
+    assert backends.toy.runs == 1
+
+
 def test_a_definition_of_a_moved_use_is_known(edited: Workspace) -> None:
     answer = edited.definition("shop/cart.py:2:18")
     assert (answer.provider, places(answer)) == ("static", [("shop/load.py", 1, 4)])

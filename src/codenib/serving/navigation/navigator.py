@@ -340,7 +340,7 @@ class Navigator:
         if not any(is_known(pinned, each) for each in meanings):
             lagging = self._lagging_answer(question, pinned, positions, request)
             if lagging is not None:
-                return replace(lagging, note=f"{note}; {lagging.note}")
+                return replace(lagging, note="; ".join(filter(None, (note, lagging.note))))
             answer = self._by_name(question, pinned, position, request)
             why = (
                 no_facts_note(pinned, first.path) if not resolved else "the engine does not read these lines"
@@ -408,8 +408,8 @@ class Navigator:
             return None  # what declares it changed: the units know the file as it is
         limited = replace(places, locations=places.locations[: request.limit])
         answer = navigated(pinned, positions[0], limited, "static", backend)
-        if not lag.behind:
-            return answer
+        if not lag.behind:  # the same files: what that graph does not know is what it did not know then
+            return claim(self._snapshots, lag.before, question, answer, request)
         return replace(answer, completeness="partial", note=lag.note, behind=lag.behind)
 
     def _pin(self, request: NavigationRequest) -> tuple[PinnedSnapshot, str]:
