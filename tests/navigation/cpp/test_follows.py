@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.gitrepo import GitRepo
 
+from codenib.core.protocols import ReportingEngine
 from codenib.core.updates import FOLLOWED, REBUILT, UNCHANGED, GroupUpdate
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
@@ -341,8 +342,16 @@ def test_an_edited_header_is_told_before_the_files_that_include_it(tmp_path: Pat
     repo = started(tmp_path / "project")
     files = sorted(path for path in PROJECT if path.endswith((".c", ".h", ".cpp")))
     engine = CppBackend(Toolbox(tools_folder())).engine(repo.path, trusted=False)
+    told = []
+    engine.on_progress = lambda stage, done, total: told.append((stage, done, total))
     engine.sync(files, files)
     engine.differing(files, anew=True)
+    assert isinstance(engine, ReportingEngine)
+    sources = sum(path.endswith((".c", ".cpp")) for path in files)
+    assert told == [
+        *(("index", at, sources) for at in range(1, sources + 1)),
+        *(("names", at, len(files)) for at in range(1, len(files) + 1)),
+    ]
     assert engine.early() == ({}, frozenset())
     put(repo, "include/shape.h", PROJECT["include/shape.h"][2])
     engine.sync(files, ["include/shape.h"])

@@ -51,13 +51,8 @@ class CppBackend:
     ) -> Iterator[bytes]:
         """The facts of `files`; raises `ProviderError` where clangd can read none of them."""
         tool = self._tools.require("clangd")
-        engine = CppEngine(
-            tool,
-            root,
-            _check,
-            trusted=trusted,
-            note=lambda done, total: progress("facts of cpp", done, total),
-        )
+        engine = CppEngine(tool, root, _check, trusted=trusted)
+        engine.on_progress = lambda stage, done, total: progress(f"facts of cpp: {stage}", done, total)
         try:
             engine.sync(files, files)
             yield from engine.differing(files, anew=True)[0].values()

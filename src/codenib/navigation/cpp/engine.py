@@ -16,6 +16,7 @@ import msgspec
 
 from codenib.core.errors import CannotMaintain
 from codenib.core.facts import FileScope
+from codenib.core.protocols import Progress
 from codenib.navigation.cpp.clangd.answers import FileAnswers
 from codenib.navigation.cpp.clangd.index import BackgroundIndex
 from codenib.navigation.cpp.clangd.limits import FileLimits, IncludedBytes, describe
@@ -32,8 +33,6 @@ from codenib.navigation.cpp.maintenance.reuse import AnswerReuse, HeaderEdits, k
 from codenib.navigation.engines.run import empty_line
 from codenib.navigation.tools.locate import ExternalTool
 
-#: Done and total.
-Note = Callable[[int, int], None]
 #: Raises where the database does not fit the checkout.
 Check = Callable[[CompilationDatabase, Sequence[str], SymbolTable], None]
 # Of all names asked at, those in files that an edit may reach: from here on the edited files come first.
@@ -61,14 +60,13 @@ class _State:
 class CppEngine:
     """The facts of one checkout, followed through its edits."""
 
-    def __init__(
-        self, tool: ExternalTool, root: Path, check: Check, *, trusted: bool, note: Note | None = None
-    ) -> None:
+    def __init__(self, tool: ExternalTool, root: Path, check: Check, *, trusted: bool) -> None:
         self._tool = tool
         self._root = root.resolve()
         self._check = check
         self._trusted = trusted
-        self._note = note
+        #: Told of files that were indexed, and asked about.
+        self.on_progress: Progress | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         self._state: _State | None = None
         self._files: list[str] = []
@@ -166,7 +164,7 @@ class CppEngine:
         work = Path(self._folder.name).resolve()
         texts = {path: self._deflated(path) for path in self._files}
         database = CompilationDatabase(self._root, work, trusted=self._trusted)
-        steps = _Steps(len(database.commands) + 2 * len(self._files), self._note)
+        steps = _Steps(self._tell, "index", len(database.commands))
         includes = Includes(self._root)
         includes.read(self._files)
         sizes = IncludedBytes(self._root, includes)
@@ -180,6 +178,7 @@ class CppEngine:
         self._check(database, self._files, table)
         includes.learn(index.graph())
         normalizer = AnswerNormalizer(self._root, table, includes)
+        steps.begin("names", len(self._files))
         found = workers.ask(self._files, database.commands, table)
         answers = {each.path: normalizer.normalize(each) for each in found}
         summaries = {path: summary_of(each) for path, each in answers.items()}
@@ -195,10 +194,7 @@ class CppEngine:
             summaries=summaries,
             assembly=assembly,
         )
-        lines = {}
-        for path in self._files:
-            lines[path] = self._line(state, path)
-            steps()
+        lines = {path: self._line(state, path) for path in self._files}
         self._state, self._pending = state, set()
         return lines
 
@@ -382,6 +378,10 @@ class CppEngine:
         state.nodes[path] = identities_of(facts.nodes)
         return msgspec.json.encode(facts)
 
+    def _tell(self, stage: str, done: int, total: int) -> None:
+        if self.on_progress is not None:
+            self.on_progress(stage, done, total)
+
     def _scope(self, state: _State, path: str) -> FileScope:
         return FileScope.INFERRED if state.database.prepared.is_inferred(path) else FileScope.PROJECT
 
@@ -421,17 +421,21 @@ def _target(row: str | list[str | int]) -> Target:
 
 
 class _Steps:
-    """Counts steps and tells."""
+    """Counts the files of a stage and tells."""
 
-    def __init__(self, total: int, note: Note | None) -> None:
+    def __init__(self, tell: Progress, stage: str, total: int) -> None:
+        self._tell = tell
+        self.begin(stage, total)
+
+    def begin(self, stage: str, total: int) -> None:
+        self._stage = stage
         self._total = total
-        self._note = note
         self._done = 0
 
     def __call__(self) -> None:
         self._done += 1
-        if self._note is not None and self._done <= self._total:
-            self._note(self._done, self._total)
+        if self._done <= self._total:
+            self._tell(self._stage, self._done, self._total)
 
 
 def _text(data: bytes) -> str:
