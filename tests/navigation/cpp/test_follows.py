@@ -163,9 +163,15 @@ PROJECT: dict[str, list[str | None]] = {
         #endif
         """,
     ],
+    # It cannot be read alone: `pair_t` stands before it in the source that includes it.
+    "src/late.h": [
+        "#pragma once\nint late(pair_t both);\n",
+        "#pragma once\n\nextern pair_t spare;\nint late(pair_t both);\n",
+    ],
     "src/sum.c": [
         """
         #include "sum.h"
+        #include "late.h"
         static int add(pair_t both) { return both.left + both.right; }
         int sum(int left, int right) {
           pair_t both = {.left = left, .right = right};
@@ -175,6 +181,8 @@ PROJECT: dict[str, list[str | None]] = {
         """
         #define QUIET 1
         #include "sum.h"
+        int before;
+        #include "late.h"
 
         static int add(pair_t both) { return both.left + both.right; }
         static int add_all(const int* all) { return all[0]; }
@@ -335,6 +343,18 @@ def test_a_header_that_only_shifts_leaves_the_answers_of_who_includes_it(
     repo.write("src/sum.h", text.replace("int last(", "int extra(int one);\n/* */ int last("))
     done = updated(workspace)
     assert (done.how, [each.path for each in done.rederived]) == (FOLLOWED, ["src/sum.h"])
+    assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
+
+
+def test_what_stands_before_a_header_decides_what_it_names(project: tuple[GitRepo, Workspace]) -> None:
+    repo, workspace = project
+    found = workspace.definition("src/late.h:2", name="pair_t", provider="static")
+    assert [(place.path, place.line) for place in found.locations] == [("src/sum.h", 4)]
+    put(repo, "src/sum.c", PROJECT["src/sum.c"][1])
+    repo.write("src/sum.c", 'typedef struct { int one; } pair_t;\n#include "late.h"\n')
+    assert updated(workspace).how == FOLLOWED
+    found = workspace.definition("src/late.h:2", name="pair_t", provider="static")
+    assert [(place.path, place.line) for place in found.locations] == [("src/sum.c", 1)]
     assert workspace.verify(GRAPH)[ViewKind.GRAPH] == []
 
 

@@ -71,6 +71,21 @@ def test_only_an_edit_before_a_directive_outdates_them(root: Path) -> None:
     assert found.is_outdated(["src/a.c"])
 
 
+def test_headers_differ_where_other_texts_stand_before_them(root: Path) -> None:
+    before = contexts(root)
+    before.write()
+    source = root / "src" / "a.c"
+    source.write_text(FILES["src/a.c"].replace("#if 1", "int more;\n#if 1"))
+    after = contexts(root)
+    after.write()
+    assert before.concerned(["src/a.c"])
+    assert not before.concerned(["src/b.c"])
+    assert after.differing(before) == {"include/outer.h", "include/inner.h"}
+    # Before these the copies include own.h.
+    assert after.reading(["src/own.h"]) == {"include/outer.h", "include/inner.h"}
+    assert after.reading(["include/strange.h"]) == set()
+
+
 def test_copies_take_no_more_than_their_room_and_what_has_none_outdates_nothing(root: Path) -> None:
     found = contexts(root, most_bytes=5000)
     assert [Path(each.file).name for each in found.write()] == ["own.h"]

@@ -26,6 +26,7 @@ from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
 from codenib.navigation.cpp.clangd.workers import ClangdWorkers
 from codenib.navigation.cpp.database import CompilationDatabase
 from codenib.navigation.cpp.facts import FactAssembly, FileSummary, summary_of
+from codenib.navigation.cpp.header_context import HeaderContexts
 from codenib.navigation.cpp.includes import Includes
 from codenib.navigation.cpp.maintenance.early import EditedFiles
 from codenib.navigation.cpp.maintenance.index_diff import IndexDiff, differing_files, identities_of
@@ -49,6 +50,7 @@ class _State:
     workers: ClangdWorkers
     includes: Includes
     index: BackgroundIndex
+    contexts: HeaderContexts
     answers: dict[str, FileAnswers]
     summaries: dict[str, FileSummary]
     assembly: FactAssembly
@@ -177,7 +179,8 @@ class CppEngine:
         table = self._table(index)
         self._check(database, self._files, table)
         includes.learn(index.graph())
-        normalizer = AnswerNormalizer(self._root, table, includes)
+        contexts = workers.read_in_context(database.commands, index.graph())
+        normalizer = AnswerNormalizer(self._root, table, includes, contexts)
         steps.begin("names", len(self._files))
         found = workers.ask(self._files, database.commands, table)
         answers = {each.path: normalizer.normalize(each) for each in found}
@@ -190,6 +193,7 @@ class CppEngine:
             workers=workers,
             includes=includes,
             index=index,
+            contexts=contexts,
             answers=answers,
             summaries=summaries,
             assembly=assembly,
@@ -230,6 +234,7 @@ class CppEngine:
         again.update(path for path in apart if diff.concerns(state.summaries[path]))
         # Which of several declarations a file means depends on what it includes.
         again.update(path for path in self._files if not state.includes.certain(path).isdisjoint(other))
+        again |= self._contexts_again(state, changed, touched, otherwise=bool(other) or came_or_went) & there
         self._ask_again(state, sorted(again), table, diff, carried)
         now = {path: self._deflated(path) for path in changed if path in there}
         state.texts = {path: now[path] if path in now else state.texts[path] for path in self._files}
@@ -278,7 +283,7 @@ class CppEngine:
                 found[path] = reused
         asked = {path: keywords(reused) for path, reused in found.items() if keywords(reused)}
         tokens = {path: [one.token for one in some] for path, some in asked.items()}
-        normalizer = AnswerNormalizer(self._root, table, state.includes)
+        normalizer = AnswerNormalizer(self._root, table, state.includes, state.contexts)
         for path, answers in state.workers.ask_at(tokens, table).items() if tokens else ():
             if not normalizer.agrees(found[path], asked[path], answers):
                 del found[path]
@@ -299,6 +304,20 @@ class CppEngine:
         state.index.follow(dirty, may_include)
         return state.includes.learn(state.index.graph())
 
+    def _contexts_again(
+        self, state: _State, changed: Sequence[str], touched: set[str], *, otherwise: bool
+    ) -> set[str]:
+        """The headers before which something else may be read than before the edit.
+
+        `otherwise` says whether files include others now.
+        """
+        before = state.contexts
+        found = before.reading(touched)
+        if otherwise or before.concerned(changed):
+            state.contexts = state.workers.read_in_context(state.database.commands, state.index.graph())
+            found |= state.contexts.reading(touched) | state.contexts.differing(before)
+        return found
+
     def _ask_again(
         self,
         state: _State,
@@ -316,7 +335,7 @@ class CppEngine:
                 answers[path] = carried.get(path) or diff.carried(old_answers, state.summaries[path])
                 if answers[path] is not state.answers[path]:
                     state.summaries[path] = summary_of(answers[path])
-        normalizer = AnswerNormalizer(self._root, table, state.includes)
+        normalizer = AnswerNormalizer(self._root, table, state.includes, state.contexts)
         for each in state.workers.ask(again, state.database.commands, table):
             answers[each.path] = normalizer.normalize(each)
             state.summaries[each.path] = summary_of(answers[each.path])

@@ -188,6 +188,15 @@ def spelled(data: bytes) -> Iterable[str]:
         yield _plain(match[1])
 
 
+def may_lead(names: Iterable[str], last_parts: Collection[str]) -> bool:
+    """Whether directives that spell these names may lead to a file whose path ends with one of these parts.
+
+    >>> may_lead(["net/url.h"], {"url.h"}), may_lead(["net/url.h"], {"net.h"})
+    (True, False)
+    """
+    return any(name == _ANY or name.rpartition("/")[2] in last_parts for name in names)
+
+
 def _plain(name: bytes) -> str:
     parts: list[str] = []
     for part in name.decode("utf-8", "replace").replace("\\", "/").split("/"):

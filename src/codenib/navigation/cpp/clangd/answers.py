@@ -16,6 +16,7 @@ import msgspec
 from codenib.core.text.c_tokens import Token, TokenKind, lex
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
+from codenib.navigation.cpp.header_context import original
 from codenib.navigation.cpp.macros import MacroWords, directive_lines, macro_parameters
 
 Start = tuple[int, int]  # line and column
@@ -89,17 +90,20 @@ class Asker:
     """Opens files in a session, one at a time, and asks at every name.
 
     `listed` are the index's symbols by place for each file; `macro_words` knows which names macros use.
+    A place below `copies` is that of the original.
     """
 
     def __init__(
         self,
         session: ClangdSession,
         root: Path,
+        copies: Path,
         listed: Mapping[str, Mapping[Start, Sequence[str]]],
         macro_words: MacroWords,
     ) -> None:
         self._session = session
         self._root = root
+        self._copies = copies
         self._listed = listed
         self._macro_words = macro_words
         # Most answers are the same few places: kept once.
@@ -130,7 +134,7 @@ class Asker:
             answers = self._session.ask_undecoded([("textDocument/symbolInfo", place) for place in places])
             for answer in answers:
                 if answer not in names:
-                    names[answer] = _named(msgspec.json.decode(answer) if answer else None, symbols)
+                    names[answer] = self._named(msgspec.json.decode(answer) if answer else None, symbols)
             named = [names[answer] for answer in answers]
             meanings = [
                 _meaning(token, answer if ids else None, style, declared)
@@ -169,7 +173,7 @@ class Asker:
         return [
             (
                 self._places(answers[2 * at]),
-                _relevant(_named(answers[2 * at + 1], symbols), token.text, symbols),
+                _relevant(self._named(answers[2 * at + 1], symbols), token.text, symbols),
             )
             for at, token in enumerate(tokens)
         ]
@@ -218,8 +222,34 @@ class Asker:
         ]
 
     def _places(self, answer: Sequence[Mapping[str, Any]] | None) -> Definitions:
-        found = _places(answer)
-        return self._known.setdefault(found, found)
+        found = set()
+        for item in answer or ():
+            start, end = item["range"]["start"], item["range"]["end"]
+            width_end = end["character"] if end["line"] == start["line"] else start["character"]
+            found.add((self._place(item["uri"], start), width_end))
+        places = tuple(sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1])))
+        return self._known.setdefault(places, places)
+
+    def _place(self, uri: str, start: Mapping[str, int]) -> ClangdPlace:
+        path = original(uri_to_path(uri), self._copies, self._root)
+        return ClangdPlace(path, start["line"], start["character"])
+
+    def _named(
+        self, answer: Sequence[Mapping[str, Any]] | None, symbols: dict[str, NamedSymbol]
+    ) -> tuple[str, ...]:
+        found = set()
+        for item in answer or ():
+            identity = item.get("id")
+            if not identity:
+                continue
+            found.add(identity)
+            if identity not in symbols:
+                home = item.get("definitionRange") or item.get("declarationRange")
+                place = self._place(home["uri"], home["range"]["start"]) if home else None
+                symbols[identity] = NamedSymbol(
+                    item.get("name") or "", item.get("containerName") or "", item.get("usr") or "", place
+                )
+        return tuple(sorted(found))
 
     def _own(
         self,
@@ -252,9 +282,9 @@ class Asker:
         answers = self._at(document, list(first.values()), ("references",))
         for identity, answer in zip(first, answers, strict=True):
             own[identity] = {
-                (place.line, place.column)
-                for place, _ in _places(answer)
-                if path_to_uri(place.path) == document["uri"]
+                (item["range"]["start"]["line"], item["range"]["start"]["character"])
+                for item in answer or ()
+                if path_to_uri(uri_to_path(item["uri"])) == document["uri"]
             }
         return {identity: frozenset(places) for identity, places in own.items()}
 
@@ -401,34 +431,6 @@ def _meaning(token: Token, named: bytes | None, style: Mapping[Start, str], decl
     if not named:
         return ()
     return token.text, style.get(start, ""), named
-
-
-def _places(answer: Sequence[Mapping[str, Any]] | None) -> Definitions:
-    found = set()
-    for item in answer or ():
-        start, end = item["range"]["start"], item["range"]["end"]
-        width_end = end["character"] if end["line"] == start["line"] else start["character"]
-        found.add((ClangdPlace(uri_to_path(item["uri"]), start["line"], start["character"]), width_end))
-    return tuple(sorted(found, key=lambda pair: (pair[0].path, pair[0].line, pair[0].column, pair[1])))
-
-
-def _named(answer: Sequence[Mapping[str, Any]] | None, symbols: dict[str, NamedSymbol]) -> tuple[str, ...]:
-    found = set()
-    for item in answer or ():
-        identity = item.get("id")
-        if not identity:
-            continue
-        found.add(identity)
-        if identity not in symbols:
-            home = item.get("definitionRange") or item.get("declarationRange")
-            place = None
-            if home:
-                start = home["range"]["start"]
-                place = ClangdPlace(uri_to_path(home["uri"]), start["line"], start["character"])
-            symbols[identity] = NamedSymbol(
-                item.get("name") or "", item.get("containerName") or "", item.get("usr") or "", place
-            )
-    return tuple(sorted(found))
 
 
 def _flat(items: Sequence[Mapping[str, Any]], parent: int, count: list[int]) -> Iterator[OutlineItem]:

@@ -1,7 +1,8 @@
 """A file's answers in, the same answers independent of the order in which files were asked out.
 
 A place that the file's own parse cannot know comes from the index. One that the index on disk does not have
-was left by a file that clangd had open earlier: the declaration that the file sees replaces it. Of a symbol
+was left by a file that clangd had open earlier: the declaration that the file sees replaces it. A definition
+that the index has and the answer has not was hidden by such a file. Of a symbol
 with several definitions clangd gives any: the one that the file includes replaces it, else the first, but
 asked at one of them it is that one.
 """
@@ -16,16 +17,20 @@ from codenib.core.text.c_tokens import TokenKind
 from codenib.navigation.cpp.clangd.answers import Definitions, FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
+from codenib.navigation.cpp.header_context import HeaderContexts
 from codenib.navigation.cpp.includes import Includes
 
 
 class AnswerNormalizer:
-    """Normalizes answers by one state of the index, and of what files include."""
+    """Normalizes answers by one state of the index, of what files include, and of what is before headers."""
 
-    def __init__(self, root: Path, table: SymbolTable, includes: Includes) -> None:
+    def __init__(
+        self, root: Path, table: SymbolTable, includes: Includes, contexts: HeaderContexts | None
+    ) -> None:
         self._root = root
         self._table = table
         self._includes = includes
+        self._contexts = contexts
 
     def normalize(self, file: FileAnswers) -> FileAnswers:
         known: dict[tuple[Definitions, tuple[str, ...], tuple[int, int] | None], Definitions] = {}
@@ -62,20 +67,40 @@ class AnswerNormalizer:
         table = self._table
         if any(identity in table.several for identity in one.symbols):
             return True
+        if self._hidden_definition(one) is not None:
+            return True
         for place, _ in one.definitions:
             home = table.inside(place.path)
             if home is not None and home != path and (place.line, place.column) not in table.spots[home]:
                 return True
         return False
 
+    def _hidden_definition(self, one: TokenAnswer) -> ClangdPlace | None:
+        """The definition that the index has where the answer has only the declaration: its file was open."""
+        if len(one.symbols) != 1 or len(one.definitions) != 1 or one.symbols[0] in self._table.several:
+            return None
+        symbol = self._table.symbols.get(one.symbols[0])
+        if symbol is None or one.definitions[0][0] != symbol.declaration:
+            return None
+        is_elsewhere = self._table.locate(symbol.definition) not in (
+            None,
+            self._table.locate(symbol.declaration),
+        )
+        return symbol.definition if is_elsewhere else None
+
     def _places(self, file: FileAnswers, one: TokenAnswer) -> Definitions:
         table, found = self._table, set()
+        own = ClangdPlace(str(self._root / file.path), one.token.line, one.token.column)
+        hidden = self._hidden_definition(one)
+        if hidden is not None and own != hidden:
+            return ((hidden, hidden.column + len(table.symbols[one.symbols[0]].name)),)
         for place, end in one.definitions:
             home = table.inside(place.path)
             if home is None:
                 found.add((place, end))
                 continue
             sees = home == file.path or home in self._includes.closure(file.path)
+            sees = sees or (self._contexts is not None and home in self._contexts.files_before(file.path))
             if not sees and (place.line, place.column) not in table.spots[home]:
                 found.update(self._declared(file, one))
                 continue

@@ -19,6 +19,7 @@ from codenib.navigation.cpp.clangd.session import ClangdSession
 from codenib.navigation.cpp.clangd.shards import Shard, read_shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.compile_commands import DATABASE, CompileCommand, write_commands
+from codenib.navigation.cpp.header_context import HeaderContexts
 from codenib.navigation.cpp.macros import MacroWords
 from codenib.navigation.engines.watchdog import Watchdog
 from codenib.navigation.tools.locate import ExternalTool
@@ -75,6 +76,7 @@ class ClangdWorkers:
         self._macro_words: tuple[SymbolTable, MacroWords] | None = None
         self._database = work
         self.shards = work / SHARDS
+        self._contexts: HeaderContexts | None = None
         #: How many questions were asked.
         self.requests = 0
 
@@ -83,6 +85,7 @@ class ClangdWorkers:
         other = copy.copy(self)
         other._database = self._work / name
         other.shards = other._database / SHARDS
+        other._contexts = None
         shutil.rmtree(other._database, ignore_errors=True)
         other.shards.mkdir(parents=True)
         shutil.copyfile(self._database / DATABASE, other._database / DATABASE)
@@ -163,11 +166,37 @@ class ClangdWorkers:
         for folder in self._work.glob("alone-*"):
             shutil.rmtree(folder)
 
+    def read_in_context(
+        self, commands: Sequence[CompileCommand], graph: Mapping[str, Sequence[str]]
+    ) -> HeaderContexts:
+        """From now on ask about headers as the source reads them that includes them first."""
+        contexts = HeaderContexts(self.root, self._copies, commands, graph)
+        shutil.rmtree(self._copies, ignore_errors=True)
+        shutil.rmtree(self._served, ignore_errors=True)
+        self._served.mkdir()
+        (self._served / ".cache").symlink_to(self._database / ".cache")
+        write_commands([*commands, *contexts.write()], self._served)
+        self._contexts = contexts
+        return contexts
+
+    @property
+    def _copies(self) -> Path:
+        return self._database / "contexts"
+
+    @property
+    def _served(self) -> Path:
+        return self._database / "served"
+
+    def _is_in_context(self, path: str) -> bool:
+        return self._contexts is not None and path in self._contexts.headers
+
     def ask(
         self, files: Sequence[str], commands: Sequence[CompileCommand], table: SymbolTable
     ) -> list[FileAnswers]:
         """The answers of every file, in the order of `files`."""
-        batches = _batches(files, {command.file for command in commands}, self.root, table)
+        compiled = {command.file.removeprefix(f"{self.root}/") for command in commands}
+        in_context = self._contexts.headers if self._contexts is not None else ()
+        batches = _batches(files, (compiled, in_context, table.references))
         with ThreadPoolExecutor(_WORKERS) as pool:
             parts = list(pool.map(lambda batch: self._ask_batch(batch, table), batches))
         answers = {answer.path: answer for part in parts for answer in part}
@@ -182,7 +211,7 @@ class ClangdWorkers:
                 self._limits.left_out.setdefault(path, "names are too far in a line")
         left = [path for path in batch if path not in self._limits.left_out]
         while left:
-            with self._asking(table) as (asker, watchdog):
+            with self._asking(table, in_context=self._is_in_context(left[0])) as (asker, watchdog):
                 while left and (answers := self._ask_next(asker, watchdog, left[0])) is not None:
                     found.append(answers)
                     del left[0]
@@ -194,7 +223,10 @@ class ClangdWorkers:
     def _ask_next(self, asker: Asker, watchdog: Watchdog, path: str) -> FileAnswers | None:
         """The answers of a file; None where that took too long, and the session was ended."""
         try:
-            with watchdog.allot(self._limits.asked_cpu_s(path)):
+            allowed_s = self._limits.asked_cpu_s(path)
+            if self._contexts is not None and self._is_in_context(path):
+                allowed_s += self._limits.cpu_s(self._contexts.source_of(path))
+            with watchdog.allot(allowed_s):
                 return asker.ask(path)
         except ProviderError:
             if not watchdog.reason:
@@ -204,12 +236,13 @@ class ClangdWorkers:
             return None
 
     @contextmanager
-    def _asking(self, table: SymbolTable) -> Iterator[tuple[Asker, Watchdog]]:
+    def _asking(self, table: SymbolTable, *, in_context: bool = False) -> Iterator[tuple[Asker, Watchdog]]:
         """A clangd that has read the index."""
-        with self._session(self._database, _ONE_AT_A_TIME) as session:
+        database = self._served if in_context else self._database
+        with self._session(database, _ONE_AT_A_TIME) as session:
             session.wake()
             words = self._words_of_macros(table)
-            yield Asker(session, self.root, table.references, words), session.watchdog
+            yield Asker(session, self.root, self._copies, table.references, words), session.watchdog
             with self._lock:
                 self.requests += session.requests
 
@@ -259,21 +292,21 @@ def read_all(folder: Path) -> dict[str, Shard]:
     return {name: read_shard(folder / name) for name, _ in sorted(_stamps(folder))}
 
 
-def _batches(
-    files: Sequence[str], compiled: Collection[str], root: Path, table: SymbolTable
-) -> list[list[str]]:
-    """Files that may share a clangd. It remembers what it once opened: a header is then read as its last
-    includer reads it, and a file outside the database defines symbols. So neither comes before the others."""
-    classes: Mapping[int, list[str]] = {0: [], 1: [], 2: []}
+def _batches(files: Sequence[str], classes: Sequence[Collection[str]]) -> list[list[str]]:
+    """Files that may share a clangd: those of one class, or of none.
+
+    It remembers what it once opened: a header without a command is then read as its last includer reads it,
+    and a file outside the database defines symbols. So neither comes before the others.
+    """
+    parts: list[list[str]] = [[] for _ in (*classes, None)]
     for path in files:
-        kind = 0 if str(root / path) in compiled else 1 if path in table.references else 2
-        classes[kind].append(path)
-    most = {0: _BATCH, 1: _BATCH, 2: _BATCH // 4}
-    sizes = {
-        kind: max(_UNSPLIT, min(most[kind], -(-len(paths) // _WORKERS))) for kind, paths in classes.items()
-    }
+        parts[next((at for at, some in enumerate(classes) if path in some), len(classes))].append(path)
+    most = [*(_BATCH for _ in classes), _BATCH // 4]
+    sizes = [
+        max(_UNSPLIT, min(each, -(-len(paths) // _WORKERS))) for each, paths in zip(most, parts, strict=True)
+    ]
     return [
-        paths[at : at + sizes[kind]]
-        for kind, paths in classes.items()
-        for at in range(0, len(paths), sizes[kind])
+        paths[at : at + size]
+        for size, paths in zip(sizes, parts, strict=True)
+        for at in range(0, len(paths), size)
     ]

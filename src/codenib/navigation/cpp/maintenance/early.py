@@ -64,7 +64,11 @@ class EditedFiles:
                     shards[name] = read_shard(beside.shards / name)
             table = SymbolTable(self.root, self.files)
             table.add_shards(shard for _, shard in sorted(shards.items()))
-            normalizer = AnswerNormalizer(self.root, table, includes)
+            contexts = None
+            if not edited <= {command.file for command in self.commands}:
+                graph = {shard.path: shard.includes for shard in shards.values()}
+                contexts = beside.read_in_context(self.commands, graph)
+            normalizer = AnswerNormalizer(self.root, table, includes, contexts)
             found = {
                 each.path: normalizer.normalize(each)
                 for each in beside.ask(self.changed, self.commands, table)
