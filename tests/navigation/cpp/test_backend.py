@@ -307,6 +307,7 @@ PARTS = {
     "far/far.c": '#include "mem.h"\nunit far;\n',
     "tools/one.c": "int quad_all();\nint main(void) { return quad_all(); }\n",
     "tools/two.c": "int main(void) { return 0; }\n",
+    "tools/old.c": "int old(first)\n  int first;\n{ return first; }\n",
 }
 
 
@@ -375,6 +376,11 @@ def test_a_macros_parameter_is_a_local_of_its_macro(parts: tuple[Path, Facts]) -
     assert found_at(parts, "definition", "lib/double.c", 4, "a") == {"lib/double.c:3"}
     assert found_at(parts, "references", "lib/double.c", 3, "a") == {"lib/double.c:3", "lib/double.c:4"}
     assert found_at(parts, "definition", "lib/double.c", 4, "b") == {"lib/double.c:3"}
+
+
+def test_a_parameter_in_the_old_style_is_declared_where_its_type_stands(parts: tuple[Path, Facts]) -> None:
+    assert found_at(parts, "definition", "tools/old.c", 3, "first") == {"tools/old.c:2"}
+    assert found_at(parts, "references", "tools/old.c", 3, "first") >= {"tools/old.c:2", "tools/old.c:3"}
 
 
 def test_a_typedef_and_the_struct_of_its_name_are_two(parts: tuple[Path, Facts]) -> None:

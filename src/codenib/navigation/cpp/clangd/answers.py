@@ -265,6 +265,7 @@ class Asker:
         """
         own: dict[str, set[Start]] = defaultdict(set)
         strange: set[str] = set()
+        words = {(one.token.line, one.token.column): one.token.text for one in asked}
         for one in asked:
             start = (one.token.line, one.token.column)
             for identity in one.symbols:
@@ -272,6 +273,7 @@ class Asker:
                 if symbol.name not in used_by_macros and _is_local(symbol, document["uri"]):
                     # The type of a local that the parse does not know is said to be the local.
                     own[identity].update([start] if one.token.text == symbol.name else ())
+                    own[identity].update(_declared_at(symbol, words))
                 elif identity not in listed.get(start, ()):
                     strange.add(identity)
         first: dict[str, Token] = {}
@@ -311,6 +313,13 @@ def _is_local(symbol: NamedSymbol, uri: str) -> bool:
     """Whether a symbol is a local, a parameter or a parameter of a template of this file."""
     here = symbol.place is not None and path_to_uri(symbol.place.path) == uri
     return here and symbol.is_local
+
+
+def _declared_at(symbol: NamedSymbol, words: Mapping[Start, str]) -> list[Start]:
+    """Where a local is declared, if its name stands there: a parameter in the old style of C is not named by
+    its own declaration."""
+    place = (symbol.place.line, symbol.place.column) if symbol.place is not None else (-1, -1)
+    return [place] if words.get(place) == symbol.name else []
 
 
 def nearby_definitions(asked: Sequence[TokenAnswer], text: str) -> dict[int, Definitions]:
