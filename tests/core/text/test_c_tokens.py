@@ -30,3 +30,8 @@ def test_keywords_of_cpp_are_names_in_c() -> None:
 def test_columns_are_utf16_units() -> None:
     [place] = [token for token in lex('"é🙂" name', is_c=False) if token.text == "name"]
     assert (place.column, place.end_column) == (6, 10)
+
+
+def test_a_type_of_the_language_is_no_name_in_cpp() -> None:
+    for is_c, kind in ((False, TokenKind.OTHER), (True, TokenKind.NAME)):
+        assert next(lex("wchar_t x;", is_c=is_c)).kind is kind

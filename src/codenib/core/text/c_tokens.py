@@ -40,9 +40,10 @@ _OF_C = frozenset(
 _OF_CPP = _OF_C | frozenset(
     re.findall(
         r"\w+",
-        """bool catch class co_await co_return co_yield concept const_cast consteval constexpr constinit
-        dynamic_cast explicit export false friend mutable namespace nullptr private protected public
-        reinterpret_cast requires static_cast template throw true try typeid typename using virtual""",
+        """bool catch char16_t char32_t char8_t class co_await co_return co_yield concept const_cast consteval
+        constexpr constinit dynamic_cast explicit export false friend mutable namespace nullptr private
+        protected public reinterpret_cast requires static_cast template throw true try typeid typename using
+        virtual wchar_t""",
     )
 )
 _LEX = re.compile(
