@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from codenib.core.text.c_tokens import Token, TokenKind
 from codenib.navigation.cpp.clangd.answers import FileAnswers, TokenAnswer
 from codenib.navigation.cpp.clangd.normalize import AnswerNormalizer
 from codenib.navigation.cpp.clangd.shards import ClangdPlace, IndexedSymbol, Shard
 from codenib.navigation.cpp.clangd.symbols import SymbolTable
 from codenib.navigation.cpp.includes import Includes
-from codenib.navigation.cpp.tokens import Token, TokenKind
 
 ROOT = Path("/r")
 DECLARATION, DEFINITION = ClangdPlace("/r/add.h", 3, 4), ClangdPlace("/r/add.c", 7, 4)
