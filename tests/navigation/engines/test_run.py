@@ -57,6 +57,23 @@ def test_an_engine_that_says_nothing_is_ended() -> None:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="CPU time is not told")
+def test_one_that_a_busy_machine_does_not_let_run_is_not_silent() -> None:
+    # Stopped, it neither sleeps nor works, as while others have the processors.
+    script = """
+import os, signal, threading
+if not (other := os.fork()):
+    threading.Event().wait(1.0)
+    os.kill(os.getppid(), signal.SIGCONT)
+    os._exit(0)
+os.kill(os.getpid(), signal.SIGSTOP)
+os.waitpid(other, 0)
+print("a", flush=True)
+"""
+    run = EngineRun(program(script), "test", silent, silent_s=0.3)
+    assert list(run.lines(["a"])) == [b"a"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="CPU time is not told")
 def test_an_engine_that_works_long_without_a_word_is_ended_sooner() -> None:
     run = EngineRun(program("while True: pass"), "test", silent, silent_cpu_s=0.2)
     with pytest.raises(ProviderError, match=r"said nothing for 0\.2 s of CPU time"):

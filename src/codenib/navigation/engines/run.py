@@ -14,7 +14,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.facts import FileScope
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import ChildProcess, Program, read_progress
-from codenib.navigation.engines.watchdog import Silence
+from codenib.navigation.engines.watchdog import Silence, cpu_seconds, is_asleep
 
 #: Seconds without a word after which an engine is ended. That of Rust loads what lies below a small
 #: repository in silence; the others speak file by file. Each file of a large repository adds to it.
@@ -86,9 +86,17 @@ class EngineRun:
     def _watch(
         self, child: ChildProcess, limit_s: float, over: threading.Event, silent: threading.Event
     ) -> None:
-        while not over.wait(min(1.0, limit_s)):
-            heard = self._heard
-            if heard is not None and monotonic() - heard > limit_s:
+        """End a silent engine; when it sleeps or works counts, not when a busy machine lets it wait."""
+        look_s = min(1.0, limit_s)
+        heard, spent_s, last = self._heard, 0.0, cpu_seconds(child.pid)
+        while not over.wait(look_s):
+            now = cpu_seconds(child.pid)
+            if self._heard is None or self._heard != heard:
+                heard, spent_s = self._heard, 0.0
+            else:
+                spent_s += look_s if is_asleep(child.pid) else min(now - last, look_s)
+            last = now
+            if spent_s > limit_s:
                 silent.set()
                 child.end()
                 return

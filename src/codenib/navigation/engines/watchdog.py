@@ -71,7 +71,7 @@ class Watchdog:
             now = cpu_seconds(self._pid)
             if now - last > _AWAKE_CPU_S or not owes:
                 last, asleep_s = now, 0.0
-            elif _is_asleep(self._pid):
+            elif is_asleep(self._pid):
                 asleep_s += _POLL_S
             if now - begun > cpu_s:
                 self.reason = f"it took over {cpu_s:.1f} s of CPU time"
@@ -162,7 +162,7 @@ def _stat(pid: int) -> list[str]:
     return Path("/proc", str(pid), "stat").read_text().rpartition(")")[2].split()
 
 
-def _is_asleep(pid: int) -> bool:
+def is_asleep(pid: int) -> bool:
     """Whether no thread runs, waits for a processor or reads a disk; unknown counts as no."""
     try:
         tasks = [task for each in _family(pid) for task in Path("/proc", str(each), "task").iterdir()]
