@@ -105,7 +105,7 @@ class GraphAnswer(ItemSequence[Symbol]):
     note: str = ""
     unresolved: int = 0  # files of the asked symbol's language group that no engine resolved
     behind: tuple[str, ...] = ()
-    unknown: int = 0  # places where code has the asked symbol's name and no engine knows what it is there
+    unknown: int = 0  # places that may be uses: code has the name there, or what the asked one overrides
 
     @property
     def completeness(self) -> Completeness:

@@ -83,3 +83,17 @@ def test_a_function_inside_another_may_be_handed_out(workspace: Workspace) -> No
     answer = workspace.references("outer.py:2", name="closure")
     assert [(each.path, each.line, each.scope) for each in answer][-1] == ("test_use.py", 6, "name")
     assert answer.completeness == "partial"
+
+
+def test_a_method_may_be_called_through_what_it_overrides(workspace: Workspace) -> None:
+    answer = workspace.navigator.neighbours(NeighboursRequest("Own.send", "callers"))
+    assert [each.qualified for each in answer if each.depth] == ["test_send"]
+    assert answer.completeness == "partial"
+    assert (
+        "calls of Client.send, which it overrides, may reach it too: codenib callers lib.py:2" in answer.note
+    )
+
+
+def test_callers_of_a_name_that_others_override_are_those_of_the_first(workspace: Workspace) -> None:
+    answer = workspace.navigator.neighbours(NeighboursRequest("send", "callers"))
+    assert answer.symbols[0].qualified == "Client.send"

@@ -287,7 +287,7 @@ def claim_users(
     for each in by_text:
         lines.setdefault(each.path, set()).add(each.line)
     named = _users_by_name(snapshots, pinned, start, request, lines) if by_text else None
-    answer = append_named(replace(answer, unknown=unknown.count), named, request.k)
+    answer = append_named(replace(answer, unknown=answer.unknown + unknown.count), named, request.k)
     if request.relation != "subtypes":  # whether a header names a type is told by its text alone
         answer = append_named(answer, users_of_unknown(pinned, start, unknown.tokens, request), request.k)
     return claim_neighbours(pinned, answer, named, missing, unknown.note)

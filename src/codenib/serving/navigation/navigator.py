@@ -97,7 +97,8 @@ class Navigator:
         def ask(pinned: PinnedSnapshot) -> GraphAnswer:
             if not self._is_resolved(pinned, request):
                 return self._neighbours_by_name(pinned, request)
-            node = self.places.node(pinned, request.where, request.name, request.snapshot)
+            find = self.places.called if request.relation == "callers" else self.places.node
+            node = find(pinned, request.where, request.name, request.snapshot)
             return claim_users(self._snapshots, pinned, neighbours(pinned, node, request), request)
 
         def ask_lagging(lag: LaggingGraph) -> GraphAnswer | None:

@@ -20,12 +20,22 @@ from codenib.views.graph.navigate import (
     enclosing_node,
     extent_of,
     locate,
+    location_of,
     occurrence_at,
     related,
 )
 from codenib.views.graph.read import GraphView
 from codenib.views.graph.symbols import search
-from codenib.views.graph.walk import Direction, Edge, children, members, overrides, shortest, walk
+from codenib.views.graph.walk import (
+    Direction,
+    Edge,
+    children,
+    edges_of,
+    members,
+    overrides,
+    shortest,
+    walk,
+)
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -76,7 +86,29 @@ def neighbours(pinned: PinnedSnapshot, node: int, request: NeighboursRequest) ->
     symbols = [describe(view, at, graph.depth_of[at] or (at in calling)) for at in others]
     symbols += [describe(view, at, 1) for at in overriding if at not in graph.depth_of]
     answer = _answer(pinned, symbols, [_lift(edge, own, calling, node) for edge in edges], node)
-    return replace(answer, total=len(symbols) - 1, truncated=graph.truncated)
+    note, unknown = _through_bases(view, node) if relation == "callers" else ("", 0)
+    return replace(
+        answer,
+        total=len(symbols) - 1,
+        truncated=graph.truncated,
+        note="; ".join(filter(None, (answer.note, note))),
+        unknown=unknown,
+    )
+
+
+def _through_bases(view: GraphView, node: int) -> tuple[str, int]:
+    """That methods are called which a node overrides, and how often: such a call may be one of the node."""
+    bases = [base for base in related(view, "override", node) if base < view.count]
+    calls = {
+        base: sum(edge.often for edge in edges_of(view, base, "in", [EdgeKind.CALL]) if edge.source != node)
+        for base in bases
+    }
+    called = next((base for base in bases if calls[base]), None)
+    if called is None:
+        return "", 0
+    place, name = location_of(view, called), view.qualified(called)
+    note = f"calls of {name}, which it overrides, may reach it too: codenib callers {place.path}:{place.line}"
+    return note, sum(calls.values())
 
 
 def users_of_unknown(

@@ -9,7 +9,13 @@ from codenib.core.facts import FileScope
 from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import SnapshotRequest
 from codenib.core.views import ViewKind
-from codenib.serving.navigation.meanings import has_graph, main_meaning, meanings_by_name, meanings_in_graph
+from codenib.serving.navigation.meanings import (
+    has_graph,
+    main_meaning,
+    meanings_by_name,
+    meanings_in_graph,
+    tier,
+)
 from codenib.serving.navigation.positions import (
     ambiguous,
     last_name,
@@ -66,6 +72,23 @@ class PlaceResolver:
     def path_of(self, where: str | Position) -> str:
         """The path of a place, or what stands for one."""
         return where.path if isinstance(where, Position) else parse_place(self._relative(where)).target
+
+    def called(
+        self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest
+    ) -> int:
+        """The node whose callers are asked for: of a method and all that override it, the method."""
+        from codenib.serving.navigation.neighbours import node_at
+        from codenib.views.graph.walk import overrides
+
+        meanings = self.meanings(pinned, where, request) or []
+        if main_meaning(meanings) is None:
+            best = [each.place for each in meanings if tier(each) == tier(meanings[0])]
+            places = (Position(each.path, each.line, each.column) for each in best)
+            nodes = {node_at(pinned.graph, place) for place in places if place.path in pinned.graph.paths}
+            for node in sorted(nodes) if len(nodes) > 1 else ():
+                if nodes - {node} <= set(overrides(pinned.graph, node)):
+                    return node
+        return self.node(pinned, where, name, request)
 
     def node(self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest) -> int:
         """The node of the graph that is meant; a path means its file."""

@@ -295,7 +295,8 @@ def _nothing(answer: GraphAnswer, which: str) -> str:
     if which in _LISTS or answer.completeness in ("all", "limited"):
         return "nothing found"
     if answer.completeness == "partial":
-        return "nothing found in the files that were resolved"
+        found = "in the files that were resolved" if answer.unresolved else "for certain"
+        return f"nothing found {found}"
     return "not known: no engine resolved uses here"
 
 
