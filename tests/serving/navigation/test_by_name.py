@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,12 +19,12 @@ FILES = {"a.py": "def load_cart\n", "b.py": "def show\n(load_cart)\nany.far(far)
 
 
 @pytest.fixture
-def workspace(tmp_path: Path) -> Workspace:
+def workspace(tmp_path: Path) -> Iterator[Workspace]:
     repository = GitRepo(tmp_path / "shop")
     repository.commit(FILES)
-    opened = Workspace(repository.path, find_backends=Backends())
-    opened.references("load_cart", provider="static")
-    return opened
+    with Workspace(repository.path, find_backends=Backends()) as opened:
+        opened.references("load_cart", provider="static")
+        yield opened
 
 
 def test_files_that_there_is_no_time_to_search_are_unknown(workspace: Workspace) -> None:
