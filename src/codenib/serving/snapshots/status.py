@@ -53,6 +53,9 @@ def make_status(compiler: IndexCompiler) -> StatusReport:
     views = {kind: _checked(store, record) for kind, record in manifest.views.items()} if manifest else {}
     if not fresh:
         views = {kind: _stale(record) for kind, record in views.items()}
+    elif manifest is not None:
+        compiler.views.settle(snapshot, views)
+        views = {kind: _of_today(compiler, manifest, record) for kind, record in views.items()}
     return StatusReport(
         repository=repository.name,
         root=str(repository.root),
@@ -125,6 +128,13 @@ def _checked(store: Store, record: ViewRecord) -> ViewRecord:
     if record.status is not Status.FRESH or not (what := store.damage(record.artifact)):
         return record
     return replace(record, status=Status.FAILED, error=f"damaged, the next update makes it again: {what}")
+
+
+def _of_today(compiler: IndexCompiler, manifest: RepoManifest, record: ViewRecord) -> ViewRecord:
+    """The record of a view; of a stale one where no answer uses it, as it would be built otherwise now."""
+    if record.status is not Status.FRESH or compiler.views.fresh_record(manifest, record.kind) is not None:
+        return record
+    return _stale(record)
 
 
 def _size(path: Path) -> int:

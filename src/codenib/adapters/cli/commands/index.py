@@ -176,6 +176,8 @@ def _print_status(report: StatusReport) -> None:
         elif kind is ViewKind.GRAPH:
             for line in _backends(record.fields, record.error if not failed else ""):
                 click.echo(f"  {'':<15} {line}")
+        if record.status is Status.STALE and record.how and report.snapshot == report.indexed_snapshot:
+            click.echo(f"  {'':<15} not used, other tools or settings made it: codenib index --views {kind}")
     for each in report.learned:
         click.echo(f"  {_learned(each)}")
     if report.skipped:
