@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Literal
 
 from codenib.core.answers import ItemSequence, Readable, SnapshotRef
@@ -116,6 +117,11 @@ class GraphAnswer(ItemSequence[Symbol]):
         if self.unresolved or self.behind or self.unknown:
             return "partial"
         return "limited" if self.truncated else "all"
+
+    @property
+    def starts(self) -> tuple[Symbol, ...]:
+        """The symbols that were asked for: several where a name means several."""
+        return tuple(takewhile(lambda each: not each.depth, self.symbols))
 
     @property
     def items(self) -> tuple[Symbol, ...]:

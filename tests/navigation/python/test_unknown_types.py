@@ -56,6 +56,22 @@ def test_callers_have_who_may_call_it_last_and_labelled(workspace: Workspace) ->
     assert answer.completeness == "partial"
 
 
+def test_a_function_that_calls_a_method_of_its_name_is_one_of_the_callers(tmp_path: Path) -> None:
+    need("python")
+    files: dict[str, str | None] = {
+        "app.py": "class App:\n    def url_for(self) -> str:\n        return ''\n\n"
+        "app = App()\n\ndef url_for() -> str:\n    return app.url_for()\n",
+        "page.py": "from app import url_for\n\ndef page() -> str:\n    return url_for()\n",
+    }
+    with indexed(tmp_path / "project", files) as (_, workspace):
+        callers = workspace.navigator.neighbours(NeighboursRequest("url_for", "callers"))
+        assert {each.qualified for each in callers.starts} == {"url_for", "App.url_for"}
+        assert [each.qualified for each in callers if each.depth] == ["url_for", "page"]
+        assert (callers.total, callers.completeness) == (2, "all")
+        callees = workspace.navigator.neighbours(NeighboursRequest("url_for", "callees"))
+        assert [each.qualified for each in callees if each.depth] == ["App.url_for"]
+
+
 def test_what_decorates_is_called_by_what_it_decorates(workspace: Workspace) -> None:
     answer = workspace.navigator.neighbours(NeighboursRequest("wrap", "callers"))
     assert [(each.qualified, each.depth) for each in answer if each.depth] == [("plain", 1)]

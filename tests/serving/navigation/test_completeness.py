@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence, Set
 from pathlib import Path
 
 import pytest
 from tests.gitrepo import GitRepo
 from tests.serving.navigation.test_navigator import Backends
+from tests.views.graph.toy import ToyBackend
 
 from codenib.core.facts import BY_NAME
+from codenib.core.protocols import FactBackend
 from codenib.core.requests import NeighboursRequest
+from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.workspace import Workspace
 
 FILES = {
@@ -120,3 +123,30 @@ def test_what_is_outside_the_repository_may_be_used_through_unknown_types_too(op
             (1, 0, False),
             (2, 4, True),
         ]
+
+
+class RubyToy(ToyBackend):
+    """The same for another language."""
+
+    group = "other"
+    languages = frozenset({"ruby"})
+
+
+def test_a_name_that_two_languages_declare_is_claimed_for_both(tmp_path: Path) -> None:
+    repository = GitRepo(tmp_path / "shop")
+    repository.commit({**FILES, "bin/load.rb": "def load_cart\n", "far/run.rb": "def run\n"})
+
+    def find_backends(tools: Toolbox, languages: Set[str]) -> Mapping[str, Sequence[FactBackend]]:
+        return {"toy": [ToyBackend()], "other": [RubyToy()]}
+
+    with Workspace(repository.path, find_backends=find_backends) as workspace:
+        answer = workspace.references("load_cart", provider="static")
+        assert [each.path for each in answer] == [
+            "bin/load.rb",
+            "shop/cart.py",
+            "shop/load.py",
+            "tests/cart.py",
+        ]
+        assert (answer.completeness, answer.unresolved) == ("partial", 1)
+        assert "1 file with imports that lead to no package: far/run.rb" in answer.note
+        assert answer.position.path == "shop/load.py"

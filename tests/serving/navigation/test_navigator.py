@@ -92,19 +92,25 @@ def test_a_line_means_its_one_declaration(workspace: Workspace) -> None:
     assert workspace.definition("shop/cart.py:1", provider="static").asked == "show_cart"
 
 
-def test_neighbours_of_an_ambiguous_symbol_list_its_choices(
+def test_a_name_with_several_meanings_has_the_neighbours_of_all(
     repository: GitRepo, workspace: Workspace
 ) -> None:
-    repository.write("other.py", "def load_cart\n")
+    repository.write("other.py", "def load_cart\ndef other load_cart\n")
     workspace.index([ViewKind.GRAPH])
-    with pytest.raises(InputError) as raised:
-        workspace.neighbours("load_cart", "callers")
-    assert "other.py:1:5  function  def load_cart" in raised.value.message
-    assert "shop/load.py:1:5" in raised.value.message
-    assert raised.value.hint.startswith("codenib def ")
+    found = workspace.neighbours("load_cart", "dependents")
+    assert [each.path for each in found.starts] == ["other.py", "shop/load.py"]
+    assert {each.name for each in found if each.depth} == {"show_cart", "page", "other"}
+    assert {edge.to for edge in found.edges} == {each.id for each in found.starts}
+    assert (found.total, found.completeness) == (3, "all")
+    assert found.note == "2 declarations have this name"
+    few = workspace.neighbours("load_cart", "dependents", k=1)
+    assert (len([each for each in few if each.depth]), few.completeness) == (1, "limited")
+    chain = workspace.navigator.path("page", "load_cart")
+    assert [each.name for each in chain] == ["page", "load_cart"]
     both = workspace.references("load_cart", provider="static")
     assert places(both) == [
         ("other.py", 1, 4),
+        ("other.py", 2, 10),
         ("shop/cart.py", 1, 14),
         ("shop/load.py", 1, 4),
         ("shop/page.py", 1, 19),

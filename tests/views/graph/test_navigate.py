@@ -159,9 +159,9 @@ def test_walks_are_bounded_and_say_when_there_is_more(tmp_path: Path) -> None:
         ("f2", 2),
     ]
     assert not near.truncated
-    chain = shortest(view, first, last)
+    chain = shortest(view, [first], [last])
     assert chain is not None and [view.names[edge.to] for edge in chain] == ["f1", "f2", "f3"]
-    assert shortest(view, last, first) is None
+    assert shortest(view, [last], [first]) is None
     assert walk(view, [first], "out", depth=3, limit=1).truncated
 
 

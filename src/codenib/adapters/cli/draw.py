@@ -22,10 +22,11 @@ def svg(before: GraphAnswer, after: GraphAnswer) -> str:
     centre = after.symbols[0]
     left, right = _columns(before), _columns(after)
     depth = len(left)
-    tallest = max([1, *map(len, left), *map(len, right)])
+    tallest = max([len(after.starts), *map(len, left), *map(len, right)])
     width = (depth + 1 + len(right)) * (_BOX + _GAP) - _GAP + 40
     height = _TOP + tallest * _ROW + 30
-    places: dict[int, tuple[float, float]] = {centre.id: _place(depth, 0, 1, tallest)}
+    asked = {symbol.id: row for row, symbol in enumerate(after.starts)}
+    places = {number: _place(depth, row, len(asked), tallest) for number, row in asked.items()}
     for step, column in enumerate(left, 1):
         for row, symbol in enumerate(column):
             places.setdefault(symbol.id, _place(depth - step, row, len(column), tallest))
@@ -39,7 +40,7 @@ def svg(before: GraphAnswer, after: GraphAnswer) -> str:
         for edge in edges.values()
         if edge.source in places and edge.to in places and edge.source != edge.to
     ]
-    boxes = [_box(known[number], place, number == centre.id) for number, place in places.items()]
+    boxes = [_box(known[number], place, number in asked) for number, place in places.items()]
     more = " (more exist)" if before.truncated or after.truncated else ""
     title = f"{centre.qualified}: {before.total} use it, it uses {after.total}{more}"
     return "\n".join(

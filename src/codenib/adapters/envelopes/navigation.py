@@ -71,7 +71,8 @@ class NavigationReply(Envelope[PlaceItem], kw_only=True, frozen=True):
 class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
     """`callers`, `callees`, `deps`, `path`, `symbols` and `outline`: symbols, and the edges between them.
 
-    `start` is the symbol whose neighbours `items` are. A walk that is `truncated` has at least `total`.
+    `start` is the symbol whose neighbours `items` are, the first of `starts` where a name means several. A
+    walk that is `truncated` has at least `total`.
     `completeness` is `unknown` where no engine resolved the uses of that symbol's language, and `partial`
     where it did not resolve `unresolved` files of it, or where files changed since the graph: `behind`.
     """
@@ -80,6 +81,7 @@ class GraphReply(Envelope[Symbol], kw_only=True, frozen=True):
     unresolved: int
     asked: str
     start: Symbol | None
+    starts: tuple[Symbol, ...]
     backends: Mapping[str, str]
     edges: tuple[SymbolEdge, ...]
     note: str
@@ -176,6 +178,7 @@ def graph_reply(answer: GraphAnswer, *, around: bool = False) -> GraphReply:
         unresolved=answer.unresolved,
         asked=answer.asked,
         start=answer.symbols[0] if around else None,
+        starts=answer.starts if around else (),
         backends=answer.backends,
         edges=answer.edges,
         note=answer.note,

@@ -229,7 +229,7 @@ def claim_references(
         locations=locations,
         total=answer.total + len(places),
         completeness="partial",
-        unresolved=len(missing),
+        unresolved=answer.unresolved + len(missing),
         note=_joined(answer.note, missing.note, describe_scopes(locations), unknown.note),
     )
 
@@ -321,10 +321,12 @@ def _claim_used(pinned: PinnedSnapshot, answer: GraphAnswer) -> GraphAnswer:
     from codenib.views.graph.unresolved import count_unresolved_within
 
     claimed = claim_neighbours(pinned, answer)
-    start = answer.symbols[0]
-    count = count_unresolved_within(pinned.graph, start.id)
-    if not count and start.kind != "file":
-        count = by_name.count_unknown_calls(pinned.graph, start.path, start.line, start.end_line)
+    count = 0
+    for start in answer.starts:
+        inside = count_unresolved_within(pinned.graph, start.id)
+        if not inside and start.kind != "file":
+            inside = by_name.count_unknown_calls(pinned.graph, start.path, start.line, start.end_line)
+        count += inside
     if not count:
         return claimed
     words = f"{count:,} name{'s' * (count > 1)} in it not resolved"
@@ -364,4 +366,4 @@ def _count(scopes: Counter[str]) -> str:
 
 
 def _joined(*notes: str) -> str:
-    return "; ".join(filter(None, notes))
+    return "; ".join(dict.fromkeys(filter(None, notes)))

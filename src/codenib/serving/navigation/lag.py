@@ -212,8 +212,9 @@ def neighbours_now(
     where = lag.where_before(places, request.where, request.name, request.snapshot)
     if where is None:
         return None
-    node = places.node(lag.before, where, "", request.snapshot)
-    answer = neighbours(lag.before, node, replace(request, where=where, name=""))
+    asked = replace(request, where=where, name="")
+    nodes, note = places.asked_nodes(lag.before, asked)
+    answer = neighbours(lag.before, nodes, asked, note)
     start = answer.symbols[0]
     if resolved_group(lag.before, start.path) is None:
         return None

@@ -32,7 +32,7 @@ from codenib.serving.navigation import by_name
 from codenib.serving.navigation.completeness import claim, claim_neighbours, claim_users
 from codenib.serving.navigation.meanings import main_meaning, meanings_by_name
 from codenib.serving.navigation.positions import last_name
-from codenib.serving.navigation.resolve import PlaceResolver, resolved_group
+from codenib.serving.navigation.resolve import PlaceResolver, also_declared, resolved_group
 from codenib.serving.navigation.static import (
     BUILD,
     ask_static,
@@ -97,9 +97,8 @@ class Navigator:
         def ask(pinned: PinnedSnapshot) -> GraphAnswer:
             if not self._is_resolved(pinned, request):
                 return self._neighbours_by_name(pinned, request)
-            find = self.places.called if request.relation == "callers" else self.places.node
-            node = find(pinned, request.where, request.name, request.snapshot)
-            return claim_users(self._snapshots, pinned, neighbours(pinned, node, request), request)
+            nodes, note = self.places.asked_nodes(pinned, request)
+            return claim_users(self._snapshots, pinned, neighbours(pinned, nodes, request, note), request)
 
         def ask_lagging(lag: LaggingGraph) -> GraphAnswer | None:
             from codenib.serving.navigation.lag import neighbours_now
@@ -153,16 +152,18 @@ class Navigator:
         """
         from codenib.serving.navigation.neighbours import shortest_path, unknown_path
 
+        def between(pinned: PinnedSnapshot, ends: Sequence[str | Position]) -> GraphAnswer:
+            requests = [NeighboursRequest(where, "dependencies", snapshot=snapshot) for where in ends]
+            (starts, note), (goals, other) = (self.places.asked_nodes(pinned, each) for each in requests)
+            return shortest_path(pinned, starts, goals, "; ".join(filter(None, (note, other))))
+
         def ask(pinned: PinnedSnapshot) -> GraphAnswer:
-            ends = [self.places.node(pinned, where, "", snapshot) for where in (start, goal)]
-            return claim_neighbours(pinned, shortest_path(pinned, *ends))
+            return claim_neighbours(pinned, between(pinned, (start, goal)))
 
         def ask_lagging(lag: LaggingGraph) -> GraphAnswer | None:
             ends = [lag.where_before(self.places, where, "", snapshot) for where in (start, goal)]
-            if ends[0] is None or ends[1] is None:
-                return None
-            nodes = [self.places.node(lag.before, where, "", snapshot) for where in ends if where is not None]
-            return lag.answer_now(shortest_path(lag.before, *nodes))
+            known = [where for where in ends if where is not None]
+            return lag.answer_now(between(lag.before, known)) if len(known) == 2 else None
 
         return self._from_graph(
             ask, snapshot, ask_lagging, lambda pinned: unknown_path(pinned, start, goal, BUILD)
@@ -300,8 +301,7 @@ class Navigator:
         else:
             answer = self._at_position(question, pinned, request)
             if meanings is not None and len(meanings) > 1 and answer.provider != "syntactic":
-                more = len(meanings) - 1
-                others = f"also declared at {more} other place{'s' * (more > 1)}: codenib def {answer.asked}"
+                others = also_declared(len(meanings) - 1, answer.asked)
                 answer = replace(answer, note="; ".join(filter(None, (answer.note, others))))
         answer = replace(answer, locations=with_cells(answer.locations, pinned))
         link_source(answer.locations, self._snapshots, pinned.ref.id)
@@ -348,7 +348,12 @@ class Navigator:
             )
             return replace(answer, note=f"{note}; {why}")
         answer = replace(references_of_all(pinned, meanings, request), note=note)
-        return claim(self._snapshots, pinned, question, answer, request)
+        # What is not known of the name is told for each group of languages that declares it.
+        groups = {resolved_group(pinned, each.path): each for each in reversed(positions)}
+        for group, each in sorted(groups.items(), key=lambda item: item[1] != position):
+            if group is not None:
+                answer = claim(self._snapshots, pinned, question, replace(answer, position=each), request)
+        return replace(answer, position=position)
 
     def _at_position(
         self, question: NavigationQuestion, pinned: PinnedSnapshot, request: NavigationRequest

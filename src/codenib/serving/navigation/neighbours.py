@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,38 +63,60 @@ def node_at(view: GraphView, position: Position) -> int:
     return enclosing_node(view, position)
 
 
-def neighbours(pinned: PinnedSnapshot, node: int, request: NeighboursRequest) -> GraphAnswer:
-    """What a node uses or is used by, its callers, callees or subtypes."""
+def neighbours(
+    pinned: PinnedSnapshot, nodes: Sequence[int], request: NeighboursRequest, note: str = ""
+) -> GraphAnswer:
+    """What some nodes use or are used by, their callers, callees or subtypes; the nodes come first.
+
+    `note` is said before what the graph has to say.
+    """
     view, relation = pinned.graph, request.relation
     direction: Direction = "out" if relation in ("dependencies", "callees") else "in"
-    starts = list(members(view, node)) if relation != "subtypes" else [node]
-    if relation == "callers":
-        starts = [node, *overrides(view, node)]
+    # A thing's own parts are where it starts from, not what it depends on.
+    whole_of = {part: node for node in nodes for part in _parts(view, node, relation)}
+    whole_of |= {node: node for node in nodes}
     overriding = []
     if relation == "affected":  # who calls what it overrides may reach it, what overrides it must follow it
-        overriding = [other for at in starts for other in overrides(view, at)]
-        starts += [base for at in list(starts) for base in related(view, "override", at) if base < view.count]
+        overriding = [other for at in whole_of for other in overrides(view, at)]
+        bases = [(base, at) for at in whole_of for base in related(view, "override", at) if base < view.count]
+        whole_of |= {base: whole_of[at] for base, at in bases if base not in whole_of}
     kinds = _KINDS.get(relation) or edge_kinds(request.kinds)
+    starts = [*nodes, *(at for at in whole_of if at not in nodes)]
     graph = walk(view, starts, direction, kinds=kinds, depth=request.depth, limit=request.k)
-    # A thing's own parts are where it starts from, not what it depends on.
-    own = set(starts) - {node}
-    # A method that overrides the asked one and calls it is one of its callers.
-    calling = {edge.source for edge in graph.edges if edge.source in own and relation == "callers"}
-    others = [at for at in graph.nodes if at not in own - calling]
-    edges = [
-        edge for edge in graph.edges if edge.source in calling or not {edge.source, edge.to} <= set(starts)
-    ]
-    symbols = [describe(view, at, graph.depth_of[at] or (at in calling)) for at in others]
+    # One of the asked may be a neighbour of another; a method that overrides one and calls it is a caller.
+    calling = {edge.source for edge in graph.edges if relation == "callers" and edge.source in whole_of}
+    calling -= {*nodes}
+    edges = []
+    near = []
+    for edge in graph.edges:
+        source = edge.source if edge.source in calling else whole_of.get(edge.source, edge.source)
+        to = whole_of.get(edge.to, edge.to)
+        if {edge.source, edge.to} <= whole_of.keys():
+            if source == to:
+                continue
+            near.append(to if direction == "out" else source)
+        edges.append(Edge(source, to, edge.kind, edge.anchor, edge.often))
+    symbols = [describe(view, at, 1) for at in dict.fromkeys(near)]
+    symbols += [describe(view, at, graph.depth_of[at]) for at in graph.nodes if at not in whole_of]
     symbols += [describe(view, at, 1) for at in overriding if at not in graph.depth_of]
-    answer = _answer(pinned, symbols, [_lift(edge, own, calling, node) for edge in edges], node)
-    note, unknown = _through_bases(view, node) if relation == "callers" else ("", 0)
+    shown = {*nodes, *(each.id for each in symbols[: request.k])}
+    edges = [edge for edge in edges if {edge.source, edge.to} <= shown]
+    answer = _answer(pinned, [*map(partial(describe, view), nodes), *symbols[: request.k]], edges, nodes[0])
+    through = [_through_bases(view, node) for node in nodes if relation == "callers"]
     return replace(
         answer,
-        total=len(symbols) - 1,
-        truncated=graph.truncated,
-        note="; ".join(filter(None, (answer.note, note))),
-        unknown=unknown,
+        total=len(symbols),
+        truncated=graph.truncated or len(symbols) > request.k,
+        note="; ".join(filter(None, (note, answer.note, *(said for said, _ in through)))),
+        unknown=sum(count for _, count in through),
     )
+
+
+def _parts(view: GraphView, node: int, relation: NeighbourRelation) -> Iterable[int]:
+    """What counts as a node where its neighbours are looked for: its parts; of callers, what overrides it."""
+    if relation == "subtypes":
+        return [node]
+    return [node, *overrides(view, node)] if relation == "callers" else members(view, node)
 
 
 def _through_bases(view: GraphView, node: int) -> tuple[str, int]:
@@ -142,14 +165,18 @@ def users_of_unknown(
     )
 
 
-def shortest_path(pinned: PinnedSnapshot, start: int, goal: int) -> GraphAnswer:
-    """The shortest chain of uses from one symbol to another; no symbols when there is no such chain."""
+def shortest_path(
+    pinned: PinnedSnapshot, starts: Sequence[int], goals: Sequence[int], note: str = ""
+) -> GraphAnswer:
+    """The shortest chain of uses from one of some symbols to one of others; no symbols when there is none."""
     view = pinned.graph
-    chain = shortest(view, start, goal)
-    if chain is None:
-        return _answer(pinned, [], [], start)
-    nodes = [chain[0].source if chain else start, *(edge.to for edge in chain)]
-    return _answer(pinned, [describe(view, node, step) for step, node in enumerate(nodes)], chain, start)
+    chain = shortest(view, starts, goals)
+    nodes = []
+    if chain is not None:
+        nodes = [chain[0].source if chain else starts[0], *(edge.to for edge in chain)]
+    symbols = [describe(view, node, step) for step, node in enumerate(nodes)]
+    answer = _answer(pinned, symbols, chain or [], starts[0])
+    return replace(answer, note="; ".join(filter(None, (note, answer.note))))
 
 
 def unknown_path(
@@ -216,13 +243,6 @@ def describe(view: GraphView, node: int, depth: int = 0) -> Symbol:
 
 def _importance(view: GraphView, node: int) -> float:
     return round(float(view.importance[node]) * view.count, 3)
-
-
-def _lift(edge: Edge, own: set[int], calling: set[int], node: int) -> Edge:
-    """An edge of a part as the whole's."""
-    source = node if edge.source in own - calling else edge.source
-    to = node if edge.to in own else edge.to
-    return Edge(source, to, edge.kind, edge.anchor, edge.often)
 
 
 def _place(view: GraphView, edge: Edge) -> tuple[str, int]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from codenib.core.errors import InputError
 from codenib.core.facts import FileScope
 from codenib.core.navigation import Meaning, Position
-from codenib.core.requests import SnapshotRequest
+from codenib.core.requests import NeighboursRequest, SnapshotRequest
 from codenib.core.views import ViewKind
 from codenib.serving.navigation.meanings import (
     has_graph,
@@ -73,22 +73,37 @@ class PlaceResolver:
         """The path of a place, or what stands for one."""
         return where.path if isinstance(where, Position) else parse_place(self._relative(where)).target
 
-    def called(
-        self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest
-    ) -> int:
-        """The node whose callers are asked for: of a method and all that override it, the method."""
+    def asked_nodes(self, pinned: PinnedSnapshot, request: NeighboursRequest) -> tuple[list[int], str]:
+        """The nodes whose neighbours are asked for, and a note on what else the name means.
+
+        One, or all where none stands out; of a method and all that override it, callers are the method's.
+        """
         from codenib.serving.navigation.neighbours import node_at
+        from codenib.views.graph.navigate import declared_at
         from codenib.views.graph.walk import overrides
 
-        meanings = self.meanings(pinned, where, request) or []
-        if main_meaning(meanings) is None:
-            best = [each.place for each in meanings if tier(each) == tier(meanings[0])]
-            places = (Position(each.path, each.line, each.column) for each in best)
-            nodes = {node_at(pinned.graph, place) for place in places if place.path in pinned.graph.paths}
-            for node in sorted(nodes) if len(nodes) > 1 else ():
-                if nodes - {node} <= set(overrides(pinned.graph, node)):
-                    return node
-        return self.node(pinned, where, name, request)
+        meanings = self.meanings(pinned, request.where, request.snapshot) or []
+        if len(meanings) < 2 or main_meaning(meanings) is not None:
+            node = self.node(pinned, request.where, request.name, request.snapshot)
+            return [node], also_declared(len(meanings) - 1, request.where)
+        view = pinned.graph
+        best = [each.place for each in meanings if tier(each) == tier(meanings[0])]
+        groups = [view.group(view.file_number(each.path) or 0) for each in best]
+        # Who uses a name, and what is not known of it, is told for one group of languages.
+        places = [
+            Position(each.path, each.line, each.column)
+            for each, group in zip(best, groups, strict=True)
+            if group == groups[0]
+        ]
+        found = (next(iter(declared_at(view, each)), None) or node_at(view, each) for each in places)
+        nodes = list(dict.fromkeys(found))
+        others = also_declared(len(meanings) - len(places), request.where)
+        if request.relation == "callers":
+            base = next((node for node in nodes if {*nodes} - {node} <= {*overrides(view, node)}), None)
+            if base is not None:
+                return [base], others
+        several = f"{len(nodes)} declarations have this name" if len(nodes) > 1 else ""
+        return nodes, "; ".join(filter(None, (several, others)))
 
     def node(self, pinned: PinnedSnapshot, where: str | Position, name: str, request: SnapshotRequest) -> int:
         """The node of the graph that is meant; a path means its file."""
@@ -148,6 +163,11 @@ class PlaceResolver:
         if not meanings:
             raise _unknown(lexical, symbol)
         return meanings
+
+
+def also_declared(more: int, asked: object) -> str:
+    """That a name is declared at other places than those that an answer is about; empty where it is not."""
+    return f"also declared at {more} other place{'s' * (more > 1)}: codenib def {asked}" if more > 0 else ""
 
 
 def _unknown(pinned: PinnedSnapshot, symbol: str) -> InputError:

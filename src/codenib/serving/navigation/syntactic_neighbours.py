@@ -333,7 +333,8 @@ def append_named(known: GraphAnswer, named: GraphAnswer | None, k: int) -> Graph
     if named is None or len(named.symbols) < 2:
         return known
     start = known.symbols[0]
-    ids = {(each.path, each.qualified): each.id for each in known.symbols}
+    # One of several that were asked for may be around a use of another.
+    ids = {(each.path, each.qualified): each.id for each in known.symbols if each.depth or each is start}
     free = max(each.id for each in known.symbols) + 1
     renumbered = {named.symbols[0].id: start.id}
     more = []
@@ -349,7 +350,7 @@ def append_named(known: GraphAnswer, named: GraphAnswer | None, k: int) -> Graph
         for edge in named.edges
         if (renumbered[edge.source], renumbered[edge.to]) not in ends
     ]
-    room = max(k - len(known.symbols) + 1, 0)
+    room = max(k - len(known.symbols) + len(known.starts), 0)
     listed = {each.id for each in (*known.symbols, *more[:room])}
     return replace(
         known,

@@ -114,16 +114,16 @@ def walk(
 
 
 def shortest(
-    view: GraphView, start: int, goal: int, kinds: Iterable[EdgeKind] = ALL_EDGES
+    view: GraphView, starts: Iterable[int], goals: Iterable[int], kinds: Iterable[EdgeKind] = ALL_EDGES
 ) -> list[Edge] | None:
-    """The fewest edges from a node (or anything inside it) to another (or anything inside it)."""
+    """The fewest edges from one of some nodes (or anything inside it) to one of others (likewise)."""
     wanted = frozenset(kinds)
-    goals = set(members(view, goal))
-    came: dict[int, Edge | None] = dict.fromkeys(members(view, start))
+    ends = {at for goal in goals for at in members(view, goal)}
+    came: dict[int, Edge | None] = {at: None for start in starts for at in members(view, start)}
     queue = deque(came)
     while queue:
         node = queue.popleft()
-        if node in goals:
+        if node in ends:
             return _back(came, node)
         for edge in edges_of(view, node, "out", wanted):
             if edge.to not in came:

@@ -301,7 +301,7 @@ def _nothing(answer: GraphAnswer, which: str) -> str:
 
 
 def _lines(answer: GraphAnswer, which: str, standing: Standing) -> Iterator[str]:
-    by_id = {symbol.id: symbol for symbol in answer.symbols}
+    by_id = {symbol.id: symbol for symbol in reversed(answer.symbols)}
     for symbol in answer.symbols:
         if which in _LISTS:
             yield f"{'  ' * symbol.depth}{_line(symbol, standing)}"
@@ -331,7 +331,9 @@ def _how(symbol: Symbol, answer: GraphAnswer, by_id: dict[int, Symbol], standing
         known = by_id.get(other)
         if symbol.id in (edge.source, edge.to) and known is not None and known.depth < symbol.depth:
             often = f" ×{edge.often}" if edge.often > 1 else ""
-            return f"  {edge.kind} at {standing.from_here(edge.path)}:{edge.line}{often}"
+            is_one = known in answer.starts and symbol.scope != BY_NAME
+            of = f" of {known.qualified}" if is_one and len(answer.starts) > 1 else ""
+            return f"  {edge.kind}{of} at {standing.from_here(edge.path)}:{edge.line}{often}"
     return ""
 
 

@@ -196,7 +196,7 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
         entries += [f"{which}:"] if len(ways) > 1 else []
         entries += _edges(answer)
         places += [{**asdict(symbol), "which": which} for symbol in answer.symbols if symbol.depth]
-        total, shown = total + answer.total, shown + len(answer.symbols) - 1
+        total, shown = total + answer.total, shown + len(answer.symbols) - len(answer.starts)
         truncated = truncated or answer.truncated
     who = ", ".join(f"{group} {backend}" for group, backend in sorted(answer.backends.items()))
     if not shown and unresolved(answer):
@@ -223,10 +223,12 @@ def _graph(call: Call, ways: Sequence[NeighbourRelation], *, depth: int) -> Tool
 def _edges(answer: GraphAnswer) -> list[str]:
     """Symbols by their distance, each with the edge that led to it."""
     names = {symbol.id: symbol.qualified for symbol in answer.symbols}
+    vague = {symbol.id for symbol in answer.symbols if symbol.scope == BY_NAME and len(answer.starts) > 1}
     why: dict[int, str] = {}
     for edge in answer.edges:
         for end, other in ((edge.source, edge.to), (edge.to, edge.source)):
-            why.setdefault(end, f"{edge.kind} at {edge.path}:{edge.line}" + _between(names, other))
+            between = "" if end in vague else _between(names, other)  # by name, of which one is not known
+            why.setdefault(end, f"{edge.kind} at {edge.path}:{edge.line}{between}")
     return [
         f"{'  ' * (symbol.depth - 1)}{symbol.path}:{symbol.line} {symbol.qualified} {symbol.kind}"
         f"{f' ({why[symbol.id]})' if symbol.id in why else ''}{' by name' * (symbol.scope == BY_NAME)}"
