@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -123,7 +123,10 @@ def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
 
 
 def meanings_in_graph(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
-    """The declarations of the graph with this (dotted) name; a prototype and its function are one."""
+    """The declarations of the graph with this (dotted) name; a prototype and its function are one.
+
+    Their signatures are left to `with_signatures`: a common name is in many files, and few are shown.
+    """
     from codenib.views.graph.navigate import extent_of, home_of, location_of
     from codenib.views.graph.symbols import resolve
 
@@ -132,22 +135,31 @@ def meanings_in_graph(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
     nodes = resolve(view, symbol)
     others = frozenset(nodes)
     homes = [node for node in nodes if home_of(view, node) not in others - {node}]
-    places = [location_of(view, node) for node in homes]
-    paths = sorted({place.path for place in places})
-    texts = dict(zip(paths, (text.split("\n") for text in pinned.texts(paths)), strict=True))
-    for node, place in zip(homes, places, strict=True):
-        extent, lines = extent_of(view, node), texts[place.path]
+    for node in homes:
+        place, extent = location_of(view, node), extent_of(view, node)
         meaning = Meaning(
             place=place,
             symbol=view.qualified(node),
             kind=view.kind(node).label,
-            signature=signature_of(lines, place.line, extent.end_line),
+            signature="",
             start_line=extent.line,
             end_line=extent.end_line,
             marks=mark_names(pinned.rules.marks(place.path)),
         )
         ranked.append(_Ranked(meaning, float(view.importance[node])))
     return [each.meaning for each in sorted(ranked, key=lambda each: each.key)]
+
+
+def with_signatures(pinned: PinnedSnapshot, meanings: Sequence[Meaning]) -> tuple[Meaning, ...]:
+    """The same with the signatures that the text of their files has."""
+    paths = sorted({each.place.path for each in meanings if not each.signature})
+    texts = dict(zip(paths, (text.split("\n") for text in pinned.texts(paths)), strict=True))
+    return tuple(
+        each
+        if each.signature
+        else replace(each, signature=signature_of(texts[each.place.path], each.place.line, each.end_line))
+        for each in meanings
+    )
 
 
 def signature_of(lines: Sequence[str], line: int, last: int) -> str:

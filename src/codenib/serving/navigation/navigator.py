@@ -30,7 +30,7 @@ from codenib.core.views import ViewKind
 from codenib.manifest.trust import is_trusted
 from codenib.serving.navigation import by_name
 from codenib.serving.navigation.completeness import claim, claim_neighbours, claim_users
-from codenib.serving.navigation.meanings import main_meaning, meanings_by_name
+from codenib.serving.navigation.meanings import main_meaning, meanings_by_name, with_signatures
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.navigation.resolve import PlaceResolver, also_declared, resolved_group
 from codenib.serving.navigation.static import (
@@ -325,11 +325,11 @@ class Navigator:
         if resolved and len(meanings) == 1 and not (question == "definition" and is_home(pinned, position)):
             answer = self._at_position(question, pinned, request)
             alone = [place for place in answer.locations if place != first] == []
-            return replace(answer, meanings=tuple(meanings)) if alone else answer
+            return replace(answer, meanings=with_signatures(pinned, meanings)) if alone else answer
         if request.provider == "static" and not resolved:
             raise StateError(no_facts_note(pinned, first.path), hint="codenib tools")
         if question == "definition":
-            chosen = tuple(meanings[: request.limit])
+            chosen = with_signatures(pinned, meanings[: request.limit])
             shown, asked = tuple(each.place for each in chosen), last_name(meanings[0].symbol)
             places = SortedLocations(shown, len(meanings), 0, "occurrence" if resolved else "name", asked)
             if resolved:

@@ -15,6 +15,7 @@ from codenib.serving.navigation.meanings import (
     meanings_by_name,
     meanings_in_graph,
     tier,
+    with_signatures,
 )
 from codenib.serving.navigation.positions import (
     ambiguous,
@@ -49,7 +50,7 @@ class PlaceResolver:
             meanings = self._of_symbol(pinned, place.target, request)
             main = main_meaning(meanings)
             if main is None:
-                choices = [str(each) for each in meanings]
+                choices = [str(each) for each in with_signatures(pinned, meanings)]
                 raise ambiguous(place.target, choices, lambda first: f"codenib def {first.split()[0]}")
             return Position(main.place.path, main.place.line, main.place.column)
         if place.line or name:
