@@ -78,6 +78,17 @@ def test_what_is_better_on_unseen_fixes_is_used_and_can_be_left_out_and_forgotte
         assert [item.path for item in workspace.search(ISSUE, level="file", learned=False)][:1] == before[:1]
 
 
+def test_it_is_measured_over_the_views_that_searches_use_though_none_is_built_yet(
+    repository: GitRepo,
+) -> None:
+    with Workspace(repository.path) as workspace:
+        first = learn(workspace, dry_run=True)
+        workspace.index()
+        again = learn(workspace, dry_run=True)
+    assert again.components == first.components
+    assert again.shipped == first.shipped
+
+
 def test_shuffled_labels_teach_nothing(tmp_path: Path) -> None:
     make_fix_repository(tmp_path / "noise", shuffled=True)
     with Workspace(tmp_path / "noise") as workspace:

@@ -198,7 +198,7 @@ def measure(
     fixes = mined.named_at(first)
     before = fixes[first].commit
     views = [ViewKind.LEXICAL]
-    if ViewKind.DENSE in workspace.snapshots.views_of_head():
+    if ViewKind.DENSE in workspace.snapshots.views_for_words():
         views.append(ViewKind.DENSE)
     workspace.index(views, at=before)
     pinned = workspace.snapshots.pin(ViewKind.LEXICAL, SnapshotRequest(before))[0]

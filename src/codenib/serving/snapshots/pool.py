@@ -77,6 +77,10 @@ class Snapshots(Protocol):
         """The views that this worktree has; the default ones when it has none."""
         ...
 
+    def views_for_words(self) -> tuple[ViewKind, ...]:
+        """The views that a question in words is answered with: also those that the first one builds."""
+        ...
+
     def close(self) -> None:
         """Let go of all, and answer no further question."""
         ...
@@ -327,6 +331,13 @@ class SnapshotPool:
         # Zoekt's shards are rebuilt whole, so only a question for them pays for them.
         return tuple(kind for kind in views if kind is not ViewKind.ZOEKT) or self.default_views()
 
+    def views_for_words(self) -> tuple[ViewKind, ...]:
+        """The views that a question in words is answered with: also those that the first one builds."""
+        views = self.views_of_head()
+        if ViewKind.LEXICAL in views:
+            return views
+        return (*views, *(each for each in self.default_views() if each not in views))
+
     def default_views(self) -> tuple[ViewKind, ...]:
         """The views that configuration names for this repository, else those of the product."""
         return configured_views(self._compiler.repository)
@@ -348,9 +359,7 @@ class SnapshotPool:
         started = time.monotonic()
         snapshot = self._compiler.take(at)
         looked = time.monotonic()
-        wanted = self.views_of_head()
-        if kind is ViewKind.LEXICAL and kind not in wanted:  # the first question in words
-            wanted = (*wanted, *(each for each in self.default_views() if each not in wanted))
+        wanted = self.views_for_words() if kind is ViewKind.LEXICAL else self.views_of_head()
         views = tuple(each for each in wanted if each not in SLOW_VIEWS or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)

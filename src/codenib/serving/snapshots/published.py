@@ -58,6 +58,9 @@ class PublishedPool:
     def views_of_head(self) -> tuple[ViewKind, ...]:
         return tuple(self._manifest.views)
 
+    def views_for_words(self) -> tuple[ViewKind, ...]:
+        return self.views_of_head()
+
     def close(self) -> None:
         """The one snapshot stays open for those who still read from it."""
         self._closed = True
