@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from contextlib import closing
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from tests.gitrepo import GitRepo
 from tests.learning.fixrepo import SYMPTOMS, make_fix_repository, message, module
 
 from codenib.adapters.cli.main import cli
+from codenib.adapters.envelopes.learning import learn_reply
 from codenib.adapters.mcp.server_context import ServerContext
 from codenib.learning.learn import learn
 from codenib.serving.installation import collect_garbage
@@ -137,3 +139,31 @@ def test_few_fixes_are_too_few(tmp_path: Path) -> None:
     make_fix_repository(tmp_path / "young", commits=5)
     result = CliRunner().invoke(cli, ["-C", str(tmp_path / "young"), "learn"], catch_exceptions=False)
     assert "nothing changed: 5 commits ask and answer a question, 60 are needed" in result.output
+
+
+def test_too_few_fixes_leave_what_was_not_tested_unknown(tmp_path: Path) -> None:
+    make_fix_repository(tmp_path / "young", commits=5)
+    result = CliRunner().invoke(
+        cli, ["-C", str(tmp_path / "young"), "learn", "--json"], catch_exceptions=False
+    )
+    reply = msgspec.json.decode(result.stdout)
+    assert (reply["fixes"], reply["fit_rows"], reply["test_rows"], reply["tested_at"]) == (5, 0, 0, "")
+    assert reply["shipped_files"] is None
+    assert reply["shipped_functions"] is None
+
+
+def test_a_shallow_clone_says_that_its_past_is_unknown(repository: GitRepo, tmp_path: Path) -> None:
+    subprocess.run(
+        ["git", "clone", "-q", "--depth", "9", repository.path.as_uri(), str(tmp_path / "cut")], check=True
+    )
+    result = CliRunner().invoke(cli, ["-C", str(tmp_path / "cut"), "learn"], catch_exceptions=False)
+    assert "nothing changed: 8 commits ask and answer a question" in result.output
+    assert "git fetch --unshallow" in result.output
+
+
+def test_json_marks_the_component_that_is_used(repository: GitRepo) -> None:
+    with Workspace(repository.path) as workspace:
+        report = learn(workspace, dry_run=True)
+    passed = [item.name for item in learn_reply(report).items if item.passed]
+    assert passed == [report.passed]
+    assert report.verdict.startswith(f"{report.passed} would be used")

@@ -86,9 +86,11 @@ class ComponentResult:
 class LearnReport:
     """What was mined, tried and decided; `artifact` names what was stored, empty when nothing was.
 
-    `shipped` are the recalls of files and functions in the shipped order on the test part. `questions` counts
-    those of the journal that are known, `question_rows` those that weights were fitted on; `journal` says
-    why there are none, where they were wanted, or what was left out.
+    `shipped` are the recalls of files and functions in the shipped order on the test part, None without a
+    test. `passed` names the component whose test allows its use. `unknown` says which commits the history
+    lacks, and the command that brings them. `questions` counts those of the journal that are known,
+    `question_rows` those that weights were fitted on; `journal` says why there are none, where they were
+    wanted, or what was left out.
     """
 
     commit: str
@@ -96,11 +98,13 @@ class LearnReport:
     fit_rows: int
     test_rows: int
     tested_at: str
-    shipped: tuple[float, float]
+    shipped: tuple[float, float] | None
     components: tuple[ComponentResult, ...]
     verdict: str
     artifact: str
     seconds: float
+    passed: str = ""
+    unknown: str = ""
     questions: int = 0
     question_rows: int = 0
     journal: str = ""
@@ -128,10 +132,10 @@ def learn(
     asked = questions_of(journal, times, pinned.ref.commit) if journal is not None else JournalQuestions()
     fixes = mined.named_at()
     rows = [number for number, fix in enumerate(fixes) if is_row(fix)][:ROWS]
-    known, artifact = asked.before(float("inf")), ""
+    known, artifact, passed = asked.before(float("inf")), "", ""
     if len(rows) < LEAST_ROWS:
         verdict = f"nothing changed: {len(rows)} commits ask and answer a question, {LEAST_ROWS} are needed"
-        tested = Measurement(pinned.ref.commit, len(rows), 0, (0.0, 0.0), ())
+        tested = UNTESTED
     else:
         tested = measure(workspace, mined, rows, asked)
         chosen = next(each for each in tested.components if each.is_chosen)
@@ -142,12 +146,12 @@ def learn(
         if chosen is not pooled and not chosen.comparison.is_better:
             verdict = "nothing changed: what was chosen is not better on the commits that it did not see"
         elif dry_run:
-            verdict = f"{chosen.name} would be used: {why}"
+            passed, verdict = chosen.name, f"{chosen.name} would be used: {why}"
         else:
             everything = join_questions(mined, known)[0].named_at()
             data = _encode(pinned.ref.commit, everything, tested, chosen)
             artifact = workspace.maintenance.store_learned(data)
-            verdict = f"{chosen.name} is used from now on: {why}"
+            passed, verdict = chosen.name, f"{chosen.name} is used from now on: {why}"
     return LearnReport(
         commit=pinned.ref.commit,
         fixes=len(fixes),
@@ -159,6 +163,8 @@ def learn(
         verdict=verdict,
         artifact=artifact,
         seconds=time.perf_counter() - started,
+        passed=passed,
+        unknown=pinned.manifest.views[ViewKind.HISTORY].error,
         questions=len(known),
         question_rows=tested.question_rows,
         journal=asked.note,
@@ -182,9 +188,12 @@ class Measurement:
     commit: str
     fit_rows: int
     test_rows: int
-    shipped: tuple[float, float]
+    shipped: tuple[float, float] | None
     components: tuple[ComponentResult, ...]
     question_rows: int = 0
+
+
+UNTESTED = Measurement("", 0, 0, shipped=None, components=())
 
 
 def measure(
@@ -281,6 +290,7 @@ def _named(weights: Array) -> dict[str, float]:
 
 def _encode(commit: str, fixes: Sequence[Fix], tested: Measurement, chosen: ComponentResult) -> bytes:
     """The file: weights as they were tested, and all fixes, also those that the test was made of."""
+    assert tested.shipped is not None
     gains = chosen.comparison
     profile = {"codenib": __version__, "memory": str(MEMORY), "rows": str(ROWS), "strength": str(STRENGTH)}
     card = {

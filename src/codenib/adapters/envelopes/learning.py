@@ -12,7 +12,10 @@ from codenib.learning.learn import ComponentResult, LearnReport
 
 
 class ComponentItem(msgspec.Struct, frozen=True):
-    """A component on the commits of the test: gains as shares of recall in the first ten, with intervals."""
+    """A component on the commits of the test: gains as shares of recall in the first ten, with intervals.
+
+    `chosen` before the test was looked at, `passed` it: this one is used, or would be without `--dry-run`.
+    """
 
     name: str
     files: Gain
@@ -20,6 +23,7 @@ class ComponentItem(msgspec.Struct, frozen=True):
     both: Gain
     better: bool
     chosen: bool
+    passed: bool
     file_weights: Mapping[str, float]
     function_weights: Mapping[str, float]
 
@@ -27,6 +31,8 @@ class ComponentItem(msgspec.Struct, frozen=True):
 class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     """`learn`: what was mined, how each component did, and what is used; `artifact` is empty for nothing.
 
+    `shipped_files` and `shipped_functions` are null where nothing was tested. `unknown` says which commits
+    the clone does not have, and the command that brings them.
     `forgotten` counts what `--forget` dropped, `questions` what the journal gave; `journal` says why nothing.
     """
 
@@ -35,10 +41,11 @@ class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     fit_rows: int
     test_rows: int
     tested_at: str
-    shipped_files: float
-    shipped_functions: float
+    shipped_files: float | None
+    shipped_functions: float | None
     verdict: str
     artifact: str
+    unknown: str = ""
     forgotten: int = 0
     questions: int = 0
     question_rows: int = 0
@@ -46,7 +53,8 @@ class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
 
 
 def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
-    items = tuple(map(_item, report.components))
+    items = tuple(_item(each, report.passed) for each in report.components)
+    files, functions = report.shipped or (None, None)
     return LearnReply(
         items=items,
         total=len(items),
@@ -60,10 +68,11 @@ def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
         fit_rows=report.fit_rows,
         test_rows=report.test_rows,
         tested_at=report.tested_at,
-        shipped_files=rounded(report.shipped[0]),
-        shipped_functions=rounded(report.shipped[1]),
+        shipped_files=None if files is None else rounded(files),
+        shipped_functions=None if functions is None else rounded(functions),
         verdict=report.verdict,
         artifact=report.artifact,
+        unknown=report.unknown,
         forgotten=forgotten,
         questions=report.questions,
         question_rows=report.question_rows,
@@ -71,7 +80,7 @@ def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
     )
 
 
-def _item(result: ComponentResult) -> ComponentItem:
+def _item(result: ComponentResult, passed: str) -> ComponentItem:
     comparison = result.comparison
     return ComponentItem(
         name=result.name,
@@ -80,6 +89,7 @@ def _item(result: ComponentResult) -> ComponentItem:
         both=comparison.both,
         better=comparison.is_better,
         chosen=result.is_chosen,
+        passed=result.name == passed,
         file_weights=result.weights.files,
         function_weights=result.weights.units,
     )

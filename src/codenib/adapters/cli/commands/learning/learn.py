@@ -50,7 +50,7 @@ def learn(
 def _forgotten(gone: int, seconds: float) -> LearnReport:
     verdict = f"forgot {gone} files of what was learnt" if gone else "nothing was learnt here"
     return LearnReport(
-        commit="", fixes=0, fit_rows=0, test_rows=0, tested_at="", shipped=(0.0, 0.0), components=(),
+        commit="", fixes=0, fit_rows=0, test_rows=0, tested_at="", shipped=None, components=(),
         verdict=verdict, artifact="", seconds=seconds,
     )  # fmt: skip
 
@@ -62,7 +62,9 @@ def _print(report: LearnReport) -> None:
         click.echo(f"{report.questions:,} questions of the journal, {report.question_rows} to learn from")
     if report.journal:
         click.echo(f"journal: {report.journal}")
-    if report.components:
+    if report.unknown:
+        click.echo(f"not known: {report.unknown}")
+    if report.components and report.shipped:
         files, functions = report.shipped
         click.echo(
             f"  {report.fit_rows} questions to learn from, the latest {report.test_rows} to test, "
