@@ -167,3 +167,16 @@ def test_json_marks_the_component_that_is_used(repository: GitRepo) -> None:
     passed = [item.name for item in learn_reply(report).items if item.passed]
     assert passed == [report.passed]
     assert report.verdict.startswith(f"{report.passed} would be used")
+
+
+def test_every_long_step_tells_how_far_it_is(repository: GitRepo) -> None:
+    told: list[tuple[str, int, int]] = []
+    with Workspace(repository.path) as workspace:
+        learn(workspace, dry_run=True, progress=lambda *each: told.append(each))
+    asked = [(done, total) for stage, done, total in told if stage == "asking past fixes"]
+    assert asked == [(number, 110) for number in range(1, 111)]
+    assert list(dict.fromkeys(stage for stage, _, _ in told)) == [
+        "reading fixes",
+        "asking past fixes",
+        "fitting weights",
+    ]

@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from tests.gitrepo import GitRepo
 
+from codenib.compiler.compiler import silent
 from codenib.core.requests import SnapshotRequest
 from codenib.core.views import ViewKind
 from codenib.learning.rows import MinedHistory, is_row, mine_history, question
@@ -27,7 +28,7 @@ def mined(git_repo: Callable[..., GitRepo]) -> MinedHistory:
     repository.commit({"new.py": CODE, "test_old.py": "def test():\n    assert 1\n"}, "Back")
     with Workspace(repository.path) as workspace:
         pinned = workspace.snapshots.pin(ViewKind.HISTORY, SnapshotRequest())[0]
-        return mine_history(pinned.history.commits(), pinned.open_blobs(), 10)
+        return mine_history(pinned.history.commits(), pinned.open_blobs(), 10, silent)
 
 
 def test_a_fix_is_its_message_with_the_functions_that_its_hunks_touch(mined: MinedHistory) -> None:

@@ -13,6 +13,7 @@ import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -20,8 +21,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codenib import __version__
+from codenib.compiler.compiler import silent
 from codenib.core.errors import InputError
 from codenib.core.history import Commit
+from codenib.core.protocols import Progress
 from codenib.core.requests import SnapshotRequest
 from codenib.core.views import ViewKind
 from codenib.learning.candidates import FixCandidates, candidates_of
@@ -116,10 +119,11 @@ def learn(
     at: str | None = None,
     dry_run: bool = False,
     journal: JournalRows | None = None,
+    progress: Progress = silent,
 ) -> LearnReport:
     """Learn from the commits that lead to the worktree's, or to `at`; store the result if it is better.
 
-    With `journal` also from what was used after questions.
+    With `journal` also from what was used after questions. `progress` hears of what takes long.
     """
     started = time.perf_counter()
     workspace.index([ViewKind.HISTORY], at=at)
@@ -128,7 +132,8 @@ def learn(
         raise InputError("there is no commit to learn from", hint="git commit")
     times: dict[str, int] = {}
     with closing(pinned.open_blobs()) as blobs:
-        mined = mine_history(_with_times(pinned.history.commits(), times), blobs, MEMORY)
+        commits = _with_times(pinned.history.commits(), times)
+        mined = mine_history(commits, blobs, min(MEMORY, pinned.history.commit_count), progress)
     asked = questions_of(journal, times, pinned.ref.commit) if journal is not None else JournalQuestions()
     fixes = mined.named_at()
     rows = [number for number, fix in enumerate(fixes) if is_row(fix)][:ROWS]
@@ -137,7 +142,7 @@ def learn(
         verdict = f"nothing changed: {len(rows)} commits ask and answer a question, {LEAST_ROWS} are needed"
         tested = UNTESTED
     else:
-        tested = measure(workspace, mined, rows, asked)
+        tested = measure(workspace, mined, rows, asked, progress)
         chosen = next(each for each in tested.components if each.is_chosen)
         pooled = next(each for each in tested.components if each.name == POOLED)
         why = "better on commits that it did not see"
@@ -197,7 +202,11 @@ UNTESTED = Measurement("", 0, 0, shipped=None, components=())
 
 
 def measure(
-    workspace: Workspace, mined: MinedHistory, rows: Sequence[int], journal: JournalQuestions
+    workspace: Workspace,
+    mined: MinedHistory,
+    rows: Sequence[int],
+    journal: JournalQuestions,
+    progress: Progress = silent,
 ) -> Measurement:
     """Fit every component on the older rows and try it on the newest; `rows` are places among the fixes."""
     split = max(int(len(rows) * TEST_SHARE), 1)
@@ -213,8 +222,11 @@ def measure(
     pinned = workspace.snapshots.pin(ViewKind.LEXICAL, SnapshotRequest(before))[0]
     embedder = workspace.searcher.embedder_of(pinned)
     memory = FixMemory(fixes)
+    asking = [number for number, each in questions.items() if is_asking(each)]
+    asked_so_far = count(1)
 
     def candidates(number: int, known_from: int) -> FixCandidates | None:
+        progress("asking past fixes", next(asked_so_far), len(rows) + len(asking))
         fix = fixes[number]
         while (
             fix.commit and known_from + 1 in questions
@@ -227,7 +239,6 @@ def measure(
         return found
 
     # A fix knows what came before it; the test knows what came before the whole test.
-    asking = [number for number, each in questions.items() if is_asking(each)]
     known = {
         number: each for number in sorted([*rows[split:], *asking]) if (each := candidates(number, number))
     }
@@ -238,12 +249,14 @@ def measure(
     earlier = [each for number, each in known.items() if number > newer[-1]]
     older = list(known.values())
     best, chosen = -1.0, ""
-    for name, columns in COMPONENTS.items():
+    for number, (name, columns) in enumerate(COMPONENTS.items()):
+        progress("fitting weights", number, 2 * len(COMPONENTS))
         trial = compare_recalls(*_recalls(trial_rows, _fit(earlier, *columns)))
         if trial.both.mean > best:
             best, chosen = trial.both.mean, name
     results = []
-    for name, columns in COMPONENTS.items():
+    for number, (name, columns) in enumerate(COMPONENTS.items(), len(COMPONENTS)):
+        progress("fitting weights", number, 2 * len(COMPONENTS))
         weights = _fit(older, *columns)
         comparison = compare_recalls(*_recalls(tests, weights))
         results.append(ComponentResult(name, comparison, weights, name == chosen))

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import msgspec
 
 from codenib.core.history import Commit, FileChange, Hunk
-from codenib.core.protocols import BlobReader
+from codenib.core.protocols import BlobReader, Progress
 from codenib.core.source import Level, Mark
 from codenib.serving.search.learned.memory import Fix
 from codenib.units.extract import extract
@@ -76,7 +76,7 @@ class MinedHistory:
         return tuple(named)
 
 
-def mine_history(commits: Iterable[Commit], blobs: BlobReader, most: int) -> MinedHistory:
+def mine_history(commits: Iterable[Commit], blobs: BlobReader, most: int, progress: Progress) -> MinedHistory:
     """The newest `most` commits that changed a few source files which were there before."""
     renames: list[Rename] = []
 
@@ -94,8 +94,10 @@ def mine_history(commits: Iterable[Commit], blobs: BlobReader, most: int) -> Min
                 if count == most:
                     return
 
-    found, fixes = wanted(), []
+    found = wanted()
+    fixes: list[Fix] = []
     while batch := list(islice(found, _BATCH)):
+        progress("reading fixes", len(fixes), most)
         changes = [change for _, changed in batch for change in changed]
         sources = blobs.read([f"{change.old_blob:016x}" for change in changes])
         touched = iter([_touched(change, data) for change, data in zip(changes, sources, strict=True)])

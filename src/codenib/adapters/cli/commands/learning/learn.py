@@ -39,7 +39,8 @@ def learn(
             report = _forgotten(gone, time.perf_counter() - started)
         else:
             rows = journal_rows(repository) if journal else None
-            gone, report = 0, learn_from_history(workspace, at=at, dry_run=dry_run, journal=rows)
+            gone = 0
+            report = learn_from_history(workspace, at=at, dry_run=dry_run, journal=rows, progress=progress)
         progress.close()
     if json_output:
         print_json(learn_reply(report, gone))
