@@ -20,7 +20,7 @@ from codenib.core.errors import InputError
 from codenib.runtime.context.messages import Message
 from codenib.runtime.providers.scripted import ScriptedProvider
 from codenib.runtime.query import query
-from codenib.runtime.traces.export_dataset import ExportOptions, export_dataset
+from codenib.runtime.traces.export_dataset import ExportOptions, export_dataset, read_runs
 from codenib.runtime.traces.export_outcomes import GivenOutcome, KnownAnswer, read_outcomes
 from codenib.runtime.traces.export_rows import AIMS, FORMS
 from codenib.runtime.traces.replay import open_snapshot_of, replay_trace
@@ -197,3 +197,16 @@ def test_a_wrong_outcome_is_named_with_its_line(tmp_path: Path) -> None:
     file.write_text('{"trace": "a"}\n{"trace": "a"}\n')
     with pytest.raises(InputError, match="already"):
         read_outcomes(file)
+
+
+def test_outcomes_of_other_runs_and_of_several_are_refused(shop: GitRepo) -> None:
+    traces = {
+        "one/run.jsonl": record(shop.path, LOOK, LAST),
+        "two/run.jsonl": record(shop.path, WRONG, LAST),
+    }
+    nobody = {"typo.jsonl": GivenOutcome("typo.jsonl", tests_passed=True)}
+    with pytest.raises(InputError, match=r"no outcome is of these runs: the first names typo\.jsonl"):
+        read_runs(traces, ExportOptions("tools", nobody))
+    both = {"run.jsonl": GivenOutcome("run.jsonl", tests_passed=True)}
+    with pytest.raises(InputError, match=r"could be that of .*/run\.jsonl or .*/run\.jsonl"):
+        read_runs(traces, ExportOptions("tools", both))

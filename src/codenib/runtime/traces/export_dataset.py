@@ -86,7 +86,27 @@ def read_runs(traces: Mapping[str, Sequence[Event]], options: ExportOptions) -> 
         raise InputError(
             "no run is left to export", hint="codenib trace export FILE… without --answered-only"
         )
+    _check_named(options.outcomes, list(found.values()))
     return sorted(found.values(), key=lambda run: (run.about.started, run.about.run)), copies
+
+
+def _check_named(outcomes: Mapping[str, GivenOutcome], runs: Sequence[ExportRun]) -> None:
+    """Refuse outcomes of which none is of these runs, and one that is of several."""
+    named: dict[str, list[str]] = {}
+    for run in runs:
+        if given := given_outcome(run, outcomes):
+            named.setdefault(given.trace, []).append(run.file)
+    if outcomes and not named:
+        first = next(iter(outcomes))
+        raise InputError(
+            f"no outcome is of these runs: the first names {first}", hint=f'{{"trace": "{runs[0].file}", …}}'
+        )
+    for trace, files in named.items():
+        if len(files) > 1:
+            raise InputError(
+                f"the outcome of {trace} could be that of {' or '.join(files[:2])}",
+                hint=f'{{"trace": "{files[0]}", …}}',
+            )
 
 
 def given_outcome(run: ExportRun, outcomes: Mapping[str, GivenOutcome]) -> GivenOutcome | None:

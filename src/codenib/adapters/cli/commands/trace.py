@@ -125,6 +125,8 @@ def _export_folder(files: tuple[str, ...], out: str, options: ExportOptions, jso
     for form, splits in card.rows.items():
         click.echo(f"{form}: " + ", ".join(f"{rows} {split}" for split, rows in splits.items()))
     say(f"{card.total} rows of {card.runs} runs in {out}; README.md there is the data card")
+    if card.outcomes_without_trace:
+        say(f"{card.outcomes_without_trace} outcomes are of no run that was given")
     if not card.consent:
         say('nobody\'s consent is stated: --consent "who allows what"')
 
