@@ -50,6 +50,24 @@ def test_hybrid_answers_are_equal_after_maintenance_and_after_a_rebuild(shop: Gi
     assert "shop/refund.py" in {item.path for item in maintained.items}
 
 
+def test_an_edited_file_keeps_its_vectors_when_another_is_edited(shop: GitRepo) -> None:
+    parts = [f"shop/part_{number}.py" for number in range(20)]
+    for number, path in enumerate(parts):
+        shop.write(path, f"def part_{number}(order):\n    return order.rows[{number}]\n")
+    views = [ViewKind.LEXICAL, ViewKind.TRIGRAM, ViewKind.DENSE]
+    with Workspace(shop.path) as workspace:
+        workspace.index(views)
+        for number, path in enumerate(parts[:4]):
+            shop.write(path, f"def total_{number}(order):\n    return order.price + {number}\n")
+        workspace.update()
+        shop.write(parts[9], "def last_part(order):\n    return order.rows[-1]\n")
+        workspace.update()
+        maintained = workspace.search("total price", route="hybrid")
+        workspace.index(views, rebuild=True)
+        rebuilt = workspace.search("total price", route="hybrid")
+    assert maintained.items == rebuilt.items
+
+
 def test_verify_trusts_no_stored_vector_of_the_embedded_model(shop: GitRepo) -> None:
     with Workspace(shop.path) as workspace:
         workspace.index([ViewKind.DENSE])

@@ -77,7 +77,8 @@ def _unit_of_vector(pinned: PinnedSnapshot) -> NDArray[np.int64]:
     known, live = known[order], live[order]
     if not len(known):
         return np.full(len(dense), -1)
-    files = {path: number for number, path in enumerate(lexical.paths)}
+    # An edited file has a number for each of its versions in a maintained view; one of them is alive.
+    files = {lexical.paths[number]: number for number in np.unique(lexical.file_of[live]).tolist()}
     paths = np.array([files.get(path, -1) for path in dense.paths], np.int64)
     wanted = paths[dense.file_of] * _LINES + dense.starts
     # Of two units that begin in one line the last is taken, as a table by place would.
