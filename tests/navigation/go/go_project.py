@@ -231,6 +231,35 @@ FILES = {
 
         func (r Ring) Again() string { return r.Name() }
     """,
+    "nested/plate.go": """
+        package nested
+
+        import "example.com/m/units"
+
+        type Plate struct{}
+
+        func (p Plate) Area() units.Meter { return 1 }
+    """,
+    "painted/painted.go": """
+        //go:build special
+
+        package painted
+
+        import "example.com/m/units"
+
+        type Painted struct{}
+
+        func (p Painted) Area() units.Meter { return 1 }
+    """,
+    "_examples/all/all.go": """
+        package main
+
+        import "example.com/m/shapes"
+
+        func main() { println(first(&shapes.Square{Side: 2})) }
+
+        func first(shape shapes.Shape) float64 { return float64(shape.Area()) }
+    """,
     "zz/testdata/extra/extra.go": """
         package extra
 

@@ -1,4 +1,4 @@
-"""Where the graph and clangd differ, the comparison says who is right."""
+"""Where the graph and a server differ, the comparison says who is right."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tests.gitrepo import GitRepo
 from codenib.core.views import ViewKind
 from codenib.manifest.home import tools_folder
 from codenib.navigation.tools.locate import Toolbox
-from codenib.serving.navigation.compare import GUESS, INDEX_AGREES, MACRO_PARAMETER
+from codenib.serving.navigation.compare import GUESS, INDEX_AGREES, MACRO_PARAMETER, TAGGED_AGREES
 from codenib.serving.workspace import Workspace
 
 pytestmark = pytest.mark.tools
@@ -47,3 +47,23 @@ def test_a_guess_by_name_in_lines_that_no_compiler_reads_is_in_no_rate(tmp_path:
         found = workspace.navigator.compare(n=4, seed=1, paths=["a.c"])
     assert found.categories == {GUESS: 1}
     assert found.definitions.n == 0
+
+
+def test_a_server_with_the_tags_of_a_file_says_who_is_right_in_it(tmp_path: Path) -> None:
+    for tool in ("go-facts", "gopls"):
+        if Toolbox(tools_folder()).find(tool) is None:
+            pytest.skip(f"{tool} is not installed (codenib tools install go)")
+    repository = GitRepo(tmp_path / "tagged")
+    repository.commit(
+        {
+            "go.mod": "module example.com/m\n\ngo 1.21\n",
+            "m.go": "package m\n\nfunc Plain() int { return 1 }\n",
+            "s.go": "//go:build special\n\npackage m\n\nfunc special() int { return Plain() }\n",
+        }
+    )
+    with Workspace(repository.path) as workspace:
+        workspace.index([ViewKind.GRAPH])
+        found = workspace.navigator.compare(n=20, seed=1)
+    assert found.categories.keys() == {TAGGED_AGREES}
+    assert found.definitions.match_rate < 1.0
+    assert (found.definitions.right_rate, found.references.right_rate) == (1.0, 1.0)

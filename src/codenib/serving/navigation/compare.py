@@ -7,8 +7,10 @@ A server searches the files that it has loaded; the graph has all. Where only th
 server itself says who is right: when its definition there is what it is at the asked position, static is. A
 server that remembers what was open is started anew and asked, at what the graph says is declared, for its
 references: clangd reads a header that cannot stand alone wrongly once it is open, but its index, made by the
-compiler from those who include it, has it right. Parameters of macros, of which no server knows anything, are
-in no rate, nor are its guesses by name in lines that no compiler reads, where the graph answers by name too.
+compiler from those who include it, has it right. A Go file that the default build leaves out is asked about
+at a second server, started with the tags that the file names. Parameters of macros, of which no server knows
+anything, are in no rate, nor are its guesses by name in lines that no compiler reads, where the graph answers
+by name too.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ from codenib.serving.navigation.live import LiveServers
 from codenib.serving.navigation.resolve import resolved_group
 from codenib.units.languages import language_hint
 from codenib.views.graph.facts.code_names import identifiers
-from codenib.views.graph.navigate import definitions, references
+from codenib.views.graph.navigate import SortedLocations, definitions, references
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
@@ -46,6 +48,7 @@ _TRIES = 30  # draws per wanted position, for files without identifiers
 Lines = frozenset[tuple[str, int]]
 STATIC_IS_RIGHT = "static is right: the server's definition there leads back"
 INDEX_AGREES = "static is right: the server's index lists the place"
+TAGGED_AGREES = "static is right: the server agrees when it is started with the file's tags"
 MACRO_PARAMETER = "apart: a parameter of a macro, of which servers know nothing"
 GUESS = "apart: the server takes another of the name; it knows no reference there"
 _MOST_RESTARTS = 60  # of a server, each for one declaration
@@ -263,6 +266,8 @@ def _judged(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> _Pair:
             return replace(pair, apart=MACRO_PARAMETER)
     if _is_open(pair) and pair.live < pair.static and _is_confirmed(pinned, servers, pair):
         return replace(pair, confirmed=STATIC_IS_RIGHT)
+    if _is_open(pair) and pair.live < pair.static and _is_confirmed_with_tags(pinned, servers, pair):
+        return replace(pair, confirmed=TAGGED_AGREES)
     return pair
 
 
@@ -313,14 +318,8 @@ class _IndexOracle:
         return self._listed.get(declaration, frozenset())
 
     def _asked_at(self, place: Position) -> Lines:
-        provider = self._servers.provider(place.path)
-        provider.renew()
-        provider.keep_open(place.path)
-        try:
-            found, _ = self._servers.ask("references", place, NavigationRequest(place), self._pinned.files)
-        except ProviderError:
-            return frozenset()
-        return _lines(found.locations)
+        self._servers.provider(place.path).renew()
+        return _lines(_answer(self._pinned, self._servers, "references", place).locations)
 
 
 def _is_confirmed(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> bool:
@@ -334,16 +333,52 @@ def _is_confirmed(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> 
     return bool(asked) and all(_defined(pinned, servers, place) & asked for place in places)
 
 
+def _is_confirmed_with_tags(pinned: PinnedSnapshot, servers: LiveServers, pair: _Pair) -> bool:
+    """Whether servers with the tags of files that the default build leaves out agree.
+
+    Of a definition the same must be said. Of references static must lack none that such a server lists, and
+    at further places the definition must be that of the asked position.
+    """
+    asked = _defined_with_tags(pinned, servers, pair.position)
+    if pair.question == "definition":
+        return asked == pair.static
+    listed = pair.live
+    tagged = _with_tags(pinned, servers, pair.position)
+    if tagged is not None:
+        listed |= _lines(_answer(pinned, tagged, "references", pair.position).locations)
+    further = [each for each in pair.places if (each.path, each.line) not in listed]
+    step = max(len(further) // _CHECKED, 1)
+    places = [Position(each.path, each.line, each.column) for each in further[::step]]
+    leads_back = all(_defined_with_tags(pinned, servers, place) & asked for place in places)
+    return bool(asked) and listed <= pair.static and leads_back
+
+
+def _defined_with_tags(pinned: PinnedSnapshot, servers: LiveServers, position: Position) -> Lines:
+    tagged = _with_tags(pinned, servers, position)
+    return _defined(pinned, tagged or servers, position)
+
+
+def _with_tags(pinned: PinnedSnapshot, servers: LiveServers, position: Position) -> LiveServers | None:
+    return servers.with_tags(position.path, pinned.text(position.path))
+
+
 def _defined(pinned: PinnedSnapshot, servers: LiveServers, position: Position) -> Lines:
     """Where the server says that a name is declared; what is outside the repository by its name alone."""
-    servers.provider(position.path).keep_open(position.path)
-    try:
-        found, _ = servers.ask("definition", position, NavigationRequest(position), pinned.files)
-    except ProviderError:
-        return frozenset()
+    found = _answer(pinned, servers, "definition", position)
     line = pinned.text(position.path).split("\n")[position.line - 1]
     outside = {(name_at(line, position.column), 0)} if found.outside else set()
     return _lines(found.locations) | outside
+
+
+def _answer(
+    pinned: PinnedSnapshot, servers: LiveServers, question: NavigationQuestion, position: Position
+) -> SortedLocations:
+    """What the server says while the file alone is open; nothing where it fails."""
+    servers.provider(position.path).keep_open(position.path)
+    try:
+        return servers.ask(question, position, NavigationRequest(position), pinned.files)[0]
+    except ProviderError:
+        return SortedLocations((), 0, 0, "occurrence", "")
 
 
 def _lines(locations: Iterable[Location]) -> Lines:

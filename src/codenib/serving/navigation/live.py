@@ -6,6 +6,7 @@ import json
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,8 @@ from codenib.views.graph.navigate import SortedLocations
 if TYPE_CHECKING:
     from codenib.navigation.live.provider import LiveProvider
 
+_MOST_TAGGED = 6  # servers with other tags, each a process with a type checker's memory
+
 
 class LiveServers:
     """One server per language group, started with its first question.
@@ -32,7 +35,15 @@ class LiveServers:
     Snapshots say what changed on disk: the servers are told, and need not look at every file themselves.
     """
 
-    def __init__(self, root: Path, tools: Toolbox, folder: Path, *, trusted: bool) -> None:
+    def __init__(
+        self,
+        root: Path,
+        tools: Toolbox,
+        folder: Path,
+        *,
+        trusted: bool,
+        rows: Mapping[str, servers.Server] = servers.SERVERS,
+    ) -> None:
         """`folder` is for what a server needs beside the worktree: a compilation database and its index."""
         self._root = root
         self._folder = folder
@@ -40,13 +51,16 @@ class LiveServers:
         self._covered: frozenset[str] | None = None
         self._tools = tools
         self._trusted = trusted
-        self._pool = ServerPool(tools, watch=False)
+        self._pool = ServerPool(tools, servers=rows, watch=False)
+        self._tagged: dict[tuple[str, ...], LiveServers] = {}
         self._files: Mapping[str, str] = {}
         self._starting: set[str] = set()
         self._ready: set[str] = set()
 
     def close(self) -> None:
         """Stop them."""
+        for other in self._tagged.values():
+            other.close()
         self._pool.close()
 
     @property
@@ -113,6 +127,25 @@ class LiveServers:
         self._ready.add(server_of(position.path).group)
         label = f"{backend}, {confinement(server_of(position.path).group, trusted=self._trusted)}"
         return answer, label if reply.settled else f"{label}, {STILL_LOADING}"
+
+    def with_tags(self, path: str, text: str) -> LiveServers | None:
+        """The servers as they read a Go file that the default build leaves out: with its own tags.
+
+        None where the default build reads it, or where no tags of its constraint help.
+        """
+        if server_of(path).group != servers.GO.group:
+            return None
+        from codenib.navigation.go.constraints import tags_of
+
+        tags = tags_of(text)
+        if not tags or (tags not in self._tagged and len(self._tagged) == _MOST_TAGGED):
+            return None
+        if tags not in self._tagged:
+            row = replace(servers.GO, options={"buildFlags": (f"-tags={','.join(tags)}",)})
+            rows = {row.group: row}
+            others = LiveServers(self._root, self._tools, self._folder, trusted=self._trusted, rows=rows)
+            self._tagged[tags] = others
+        return self._tagged[tags]
 
     def remembers_opened(self, path: str) -> bool:
         """Whether files that were once open hide what the server's index has of them."""

@@ -161,7 +161,7 @@ func (s *selection) record(importsChanged bool) bool {
 	s.publish(u, s.pkg, s.surface, importsChanged)
 	s.refer(fresh, s.pkg, u.types)
 	s.facts.types = u.facts.types
-	if u.membership == workspace && u.typesChanged {
+	if u.typesChanged {
 		s.facts.types = candidatesOf(u, u.types)
 	}
 	s.methods.markStale(u, s.facts)

@@ -65,6 +65,7 @@ func (e *engine) collectKeys(into []int32, facts *fileFacts, path string, o occu
 		for _, k := range methods.extraKeys[methodUse{o.method, facts.pkg}] {
 			add(k)
 		}
+		e.platformUses(add, facts, path, o.method)
 	}
 	return into
 }

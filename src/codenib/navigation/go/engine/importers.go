@@ -1,6 +1,6 @@
 package main
 
-// Units in, the workspace packages that import each package (directly or transitively) out.
+// Units in, the packages of the view that import each package (directly or transitively) out.
 
 type bitset []uint64
 
@@ -24,8 +24,8 @@ func (b *bitset) union(other bitset) {
 
 func (b bitset) clone() bitset { return append(bitset(nil), b...) }
 
-// importersOf maps each package path to the workspace packages that import any of its variants. Units are sorted dependencies
-// first.
+// importersOf maps each package path to the packages of the view, loose ones too, that import any of its variants. Units are
+// sorted dependencies first.
 func importersOf(units []*unit) map[int32]bitset {
 	of := make(map[*unit]bitset, len(units))
 	byPath := map[int32]bitset{}
@@ -33,7 +33,7 @@ func importersOf(units []*unit) map[int32]bitset {
 		u := units[i]
 		var all bitset
 		for _, user := range u.users {
-			if user.membership == workspace {
+			if user.membership != outside && user.membership != otherView {
 				all.add(user.path)
 			}
 			all.union(of[user])

@@ -18,11 +18,13 @@ type methodKey struct {
 	pkg int32
 }
 
-// A candidate is a package-level type of the workspace with methods.
+// A candidate is a package-level type of the repository with methods. Those of other views are not searched for corresponding
+// methods: their uses are not known here.
 type candidate struct {
-	pkg  int32
-	name *types.TypeName
-	set  *methodSet
+	pkg      int32
+	name     *types.TypeName
+	set      *methodSet
+	searched bool
 }
 
 type localKey struct{ key, pkg int32 }
@@ -37,15 +39,17 @@ type methods struct {
 	locals     map[int32]localKey       // key → its key inside its own package
 	candidates []*candidate
 	sets       map[types.Type]*methodSet
-	importers  map[int32]bitset // package path → workspace packages that import it, directly or transitively
+	importers  map[int32]bitset // package path → packages of the view that import it, directly or transitively
 
-	extraKeys map[methodUse][]int32 // further keys of the uses of a method in a package
-	relations map[int32][]relation  // by source key
+	extraKeys    map[methodUse][]int32 // further keys of the uses of a method in a package
+	relations    map[int32][]relation  // by source key
+	platformUses map[string]int32      // for a view of another platform: method → the key of its uses, also in the base view
 }
 
 func newMethods(c *checker) *methods {
 	return &methods{checker: c, byKey: map[int32]*methodKey{}, uses: map[int32]map[int32]bool{}, locals: map[int32]localKey{},
-		sets: map[types.Type]*methodSet{}, extraKeys: map[methodUse][]int32{}, relations: map[int32][]relation{}}
+		sets: map[types.Type]*methodSet{}, extraKeys: map[methodUse][]int32{}, relations: map[int32][]relation{},
+		platformUses: map[string]int32{}}
 }
 
 func (m *methods) note(key int32, fn *types.Func) {
@@ -61,7 +65,7 @@ func (m *methods) noteUse(key, pkg int32) {
 	m.uses[key][pkg] = true
 }
 
-// candidatesOf lists the package-level types of a workspace package that have methods.
+// candidatesOf lists the package-level types of a package that have methods.
 func candidatesOf(u *unit, pkg *types.Package) []*candidate {
 	scope := pkg.Scope()
 	var out []*candidate
@@ -71,7 +75,7 @@ func candidatesOf(u *unit, pkg *types.Package) []*candidate {
 			continue
 		}
 		if set := newMethodSet(t.Type()); len(set.byID) > 0 {
-			out = append(out, &candidate{u.path, t, set})
+			out = append(out, &candidate{u.path, t, set, u.membership != otherView})
 		}
 	}
 	return out
@@ -116,12 +120,15 @@ func setOf[T comparable](facts *unitFacts, items func(*fileNotes) []T) map[T]boo
 func (m *methods) collect(units []*unit) {
 	m.byKey, m.uses, m.locals = map[int32]*methodKey{}, map[int32]map[int32]bool{}, map[int32]localKey{}
 	m.candidates, m.extraKeys, m.relations = nil, map[methodUse][]int32{}, map[int32][]relation{}
-	m.sets = map[types.Type]*methodSet{}
+	m.sets, m.platformUses = map[types.Type]*methodSet{}, map[string]int32{}
 	if m.platformNames != nil {
 		*m.platformNames = platformNames{byKey: map[int32]string{}, byName: map[string]int32{}}
 	}
 	for _, u := range units {
 		if u.facts == nil {
+			if m.view.base >= 0 && u.types != nil && !u.intermediate() && m.inRepository(u.Package) {
+				m.candidates = append(m.candidates, candidatesOf(u, u.types)...) // its facts come from the base view
+			}
 			continue
 		}
 		for _, notes := range u.facts.files {
@@ -195,9 +202,13 @@ func isPackageLevel(fn *types.Func) bool {
 func (m *methods) relate(units []*unit) {
 	m.importers = importersOf(units)
 	byID := map[string][]*candidate{}
+	searched := map[string][]*candidate{}
 	for _, c := range m.candidates {
 		for id := range c.set.byID {
 			byID[id] = append(byID[id], c)
+			if c.searched {
+				searched[id] = append(searched[id], c)
+			}
 		}
 	}
 	inPackage := m.usedTogether()
@@ -215,7 +226,7 @@ func (m *methods) relate(units []*unit) {
 			m.relateKey(local.key, related)
 		}
 		if k.fn.Exported() && isReachable(k.fn) {
-			m.expand(k, set, byID[k.fn.Id()], related)
+			m.expand(k, set, searched[k.fn.Id()], related)
 		}
 		m.relateKey(key, related)
 	}
@@ -285,6 +296,7 @@ func (m *methods) expand(k *methodKey, set *methodSet, candidates []*candidate, 
 	scope := m.importers[k.pkg].clone()
 	declaring := map[int32]bool{}
 	counterparts := map[int32]int32{} // method → package that declares it
+	inBase := m.view.base >= 0        // most uses are there
 	id := k.fn.Id()
 	for _, c := range candidates {
 		if !c.set.implements(set) && !set.implements(c.set) {
@@ -298,10 +310,18 @@ func (m *methods) expand(k *methodKey, set *methodSet, candidates []*candidate, 
 			declaring[c.pkg] = true
 			scope.union(m.importers[c.pkg])
 		}
-		counterparts[m.key(fn)] = m.pathNumber(m.cleanPath(fn.Pkg().Path()))
+		other := m.key(fn)
+		counterparts[other] = m.pathNumber(m.cleanPath(fn.Pkg().Path()))
+		if inBase {
+			m.note(other, fn)
+		}
 	}
 	for other, home := range counterparts {
 		if other == k.key {
+			continue
+		}
+		if inBase {
+			covered[other] = m.uses[other]
 			continue
 		}
 		for pkg := range m.uses[other] {
@@ -315,9 +335,13 @@ func (m *methods) expand(k *methodKey, set *methodSet, candidates []*candidate, 
 // relateKey turns related uses into `also` relations: one to all uses of a method, or one per package.
 func (m *methods) relateKey(source int32, covered map[int32]map[int32]bool) {
 	for other, pkgs := range covered {
-		name := m.view.prefix + "uses of " + m.stableName(m.byKey[other].fn)
+		method := m.stableName(m.byKey[other].fn)
+		name := m.view.prefix + "uses of " + method
 		if len(pkgs) == len(m.uses[other]) {
 			all := m.table.name(name)
+			if m.view.base >= 0 {
+				m.platformUses[method] = all
+			}
 			for pkg := range pkgs {
 				m.addExtra(methodUse{other, pkg}, all)
 			}

@@ -84,6 +84,20 @@ func (e *engine) platformKeys(add func(int32), facts *fileFacts, path string, ke
 	}
 }
 
+// platformUses adds the keys by which methods of other platforms' views collect the uses of a method of the base view, in files
+// that those platforms build: an interface that only a file of another platform implements.
+func (e *engine) platformUses(add func(int32), facts *fileFacts, path string, method int32) {
+	for _, v := range e.platformViews[facts.view] {
+		name, ok := e.methods[facts.view].platformNames.byKey[method]
+		if !ok {
+			return
+		}
+		if uses, ok := e.methods[v.index].platformUses[name]; ok && e.isBuiltFor(v.platform, path) {
+			add(uses)
+		}
+	}
+}
+
 func (e *engine) isBuiltFor(p platform, path string) bool {
 	at := platformFile{p, path}
 	e.lock.Lock()

@@ -189,9 +189,9 @@ func (r *recorder) use(id *ast.Ident, obj types.Object) resolution {
 	}
 	if fn, ok := obj.(*types.Func); ok && fn.Signature().Recv() != nil {
 		r.noteMethod(k, fn.Origin())
-		if out.keys != noList {
+		if out.keys != noList || r.unit.membership == unbuilt {
 			out.method = k
-			if (local || r.unit.membership == workspace) && !r.usedMethods[k] {
+			if (local || r.unit.membership != otherView) && !r.usedMethods[k] {
 				r.usedMethods[k] = true
 				r.notes.methodUses = append(r.notes.methodUses, k)
 			}

@@ -261,6 +261,7 @@ func (e *engine) inputDigest(file int32, claimed []int32) [32]byte {
 			e.platformKeys(func(own int32) { number(int64(k)); number(int64(own)) }, facts, path, k)
 		}
 		for _, k := range facts.usedMethods {
+			e.platformUses(func(own int32) { number(int64(k)); number(int64(own)) }, facts, path, k)
 			more := methods.extraKeys[methodUse{k, facts.pkg}]
 			if len(more) > 0 {
 				number(int64(k))

@@ -41,9 +41,7 @@ func (c *checker) checkUnit(u *unit, importsChanged bool) {
 	c.recovering(u, facts, func() {
 		c.record(u, pkg, trees, documented, info, facts)
 		c.refer(facts.files, pkg, u.types)
-		if u.membership == workspace {
-			facts.types = candidatesOf(u, u.types)
-		}
+		facts.types = candidatesOf(u, u.types)
 	})
 	c.methods.markStale(u, facts)
 	u.facts = facts
