@@ -51,6 +51,7 @@ INDEX_AGREES = "static is right: the server's index lists the place"
 TAGGED_AGREES = "static is right: the server agrees when it is started with the file's tags"
 MACRO_PARAMETER = "apart: a parameter of a macro, of which servers know nothing"
 GUESS = "apart: the server takes another of the name; it knows no reference there"
+_WARM_UPS = 5  # gopls refuses references of `int64` and other builtins
 _MOST_RESTARTS = 60  # of a server, each for one declaration
 
 
@@ -138,8 +139,8 @@ def compare(
     # A server remembers files that it only guesses at once they were open: those come last.
     sample.sort(key=lambda each: (not servers.is_covered(each[0].path), each))
     started = time.perf_counter()
-    for first in _first_of_each_group(pinned, sample):
-        servers.provider(first.path).warm_up([LiveRequest(question, first) for question in LIMITS])
+    for group in {resolved_group(pinned, position.path) for position, _ in sample}:
+        _warm_up(servers, [each for each, _ in sample if resolved_group(pinned, each.path) == group])
     warm_up_s = time.perf_counter() - started
     pairs: list[_Pair] = []
     opened = ""
@@ -202,6 +203,18 @@ def draw(
         if position not in drawn:
             drawn.add(position)
             yield position, name
+
+
+def _warm_up(servers: LiveServers, positions: Sequence[Position]) -> None:
+    """Let a server read its project, at the first of a few positions that it does not refuse."""
+    for at in positions[:_WARM_UPS]:
+        try:
+            servers.provider(at.path).warm_up([LiveRequest(question, at) for question in LIMITS])
+        except ProviderError:
+            if at == positions[:_WARM_UPS][-1]:
+                raise
+        else:
+            return
 
 
 def _first_of_each_group(pinned: PinnedSnapshot, sample: Iterable[tuple[Position, str]]) -> list[Position]:
