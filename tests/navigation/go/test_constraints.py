@@ -16,6 +16,8 @@ from codenib.navigation.go.constraints import tags_of
         ("!a", ()),
         ("a && !a", None),
         ("ignore", None),
+        ("plan9", None),
+        ("plan9 || x", ("x",)),
         ("a &&", None),
         ("gc && go1.18 && x", ("x",)),
     ],

@@ -12,6 +12,49 @@ _LINE = re.compile(r"^//go:build\s+(.+)$")
 _TOKEN = re.compile(r"\s*(&&|\|\||[!()]|[\w.]+)")
 _SYSTEMS = {"linux": "linux", "darwin": "darwin", "win32": "windows"}
 _PROCESSORS = {"x86_64": "amd64", "amd64": "amd64", "aarch64": "arm64", "arm64": "arm64"}
+#: Systems and processors are no tags to choose: gopls itself reads their files in a build for them.
+_PLATFORMS = frozenset(
+    [
+        "aix",
+        "android",
+        "darwin",
+        "dragonfly",
+        "freebsd",
+        "hurd",
+        "illumos",
+        "ios",
+        "js",
+        "linux",
+        "nacl",
+        "netbsd",
+        "openbsd",
+        "plan9",
+        "solaris",
+        "unix",
+        "wasip1",
+        "windows",
+        "zos",
+        "386",
+        "amd64",
+        "arm",
+        "arm64",
+        "loong64",
+        "mips",
+        "mips64",
+        "mips64le",
+        "mipsle",
+        "ppc64",
+        "ppc64le",
+        "riscv64",
+        "s390x",
+        "sparc64",
+        "wasm",
+        "cgo",
+        "gc",
+        "gccgo",
+        "ignore",
+    ]
+)
 _MOST_TAGS = 6  # of one constraint: all their sets are tried
 
 Constraint = Callable[[Collection[str]], bool]  # whether a build with these tags includes the file
@@ -34,7 +77,7 @@ def tags_of(text: str) -> tuple[str, ...] | None:
     system = _SYSTEMS.get(sys.platform, sys.platform)
     processor = _PROCESSORS.get(platform.machine().lower(), platform.machine())
     always = {system, processor, "gc", "cgo"} | ({"unix"} if system != "windows" else set())
-    names = sorted(set(re.findall(r"[\w.]+", line[1])) - always - {"ignore"})
+    names = sorted(set(re.findall(r"[\w.]+", line[1])) - _PLATFORMS)
     released = {name for name in names if re.fullmatch(r"go1\.\d+", name)}
     custom = [name for name in names if name not in released][:_MOST_TAGS]
     for count in range(len(custom) + 1):
