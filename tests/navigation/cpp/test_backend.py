@@ -307,6 +307,7 @@ PARTS = {
     "far/far.c": '#include "mem.h"\nunit far;\n',
     "tools/one.c": "int quad_all();\nint main(void) { return quad_all(); }\n",
     "tools/two.c": "int main(void) { return 0; }\n",
+    "tools/bare.c": "int bare(void) {\n  int local(int); return missing() + missing() + local(1);\n}\n",
     "tools/old.c": "int old(first)\n  int first;\n{ return first; }\n",
 }
 
@@ -340,6 +341,26 @@ def test_a_call_is_one_in_a_source_that_another_includes_too(parts: tuple[Path, 
     roles = {(rows[at], rows[at + 1]): Role(rows[at + 4]) for at in range(0, len(rows), 8)}
     assert Role.CALL in roles[1, text.index("width(")]
     assert Role.CALL not in roles[1, text.index("double_all(")]
+
+
+def test_a_macro_that_an_includer_defines_is_used_and_not_declared_where_it_is_called(
+    parts: tuple[Path, Facts],
+) -> None:
+    assert found_at(parts, "definition", "lib/common.c", 2, "UNIT") == {"lib/double.c:10", "lib/quad.c:5"}
+    rows = parts[1].files["lib/common.c"]["occurrences"]
+    column = (parts[0] / "lib/common.c").read_text().split("\n")[1].index("UNIT(")
+    roles = {(rows[at], rows[at + 1]): Role(rows[at + 4]) for at in range(0, len(rows), 8)}
+    assert roles[1, column] == Role.CALL
+    assert "UNIT" not in {node[0] for node in parts[1].files["lib/common.c"]["nodes"]}
+
+
+def test_a_function_that_nobody_declares_is_not_declared_by_its_first_call(
+    parts: tuple[Path, Facts],
+) -> None:
+    assert found_at(parts, "definition", "tools/bare.c", 2, "missing") == set()
+    assert found_at(parts, "definition", "tools/bare.c", 2, "local") == {"tools/bare.c:2"}
+    names = {node[0] for node in parts[1].files["tools/bare.c"]["nodes"]}
+    assert names == {"bare", "local"}
 
 
 def test_a_source_that_is_compiled_itself_is_read_so_before_its_includers_reading_is_added(

@@ -152,6 +152,7 @@ class Asker:
                         symbols=_relevant(ids, token.text, symbols),
                     )
                 )
+        asked = _without_implicit(str(self._root / path), asked, symbols, declared)
         asked = self._guess(document, asked, text)
         own = self._own(document, asked, symbols, listed, self._macro_words.used_in(text))
         self._session.tell("textDocument/didClose", {"textDocument": document})
@@ -289,6 +290,35 @@ class Asker:
                 if path_to_uri(uri_to_path(item["uri"])) == document["uri"]
             }
         return {identity: frozenset(places) for identity, places in own.items()}
+
+
+def _without_implicit(
+    path: str, asked: Sequence[TokenAnswer], symbols: dict[str, NamedSymbol], declared: Set[Start]
+) -> list[TokenAnswer]:
+    """C declares a function that nobody declares where it is first called: such a call leads nowhere."""
+    implicit = {}
+    for one in asked:
+        start = (one.token.line, one.token.column)
+        if (
+            len(one.symbols) == 1
+            and one.follower == "("
+            and one.style == "function"
+            and start not in declared
+        ):
+            symbol, here = symbols[one.symbols[0]], ClangdPlace(path, *start)
+            if symbol.usr == f"c:@F@{one.token.text}" and symbol.place == here:
+                implicit[one.symbols] = ((here, one.token.end_column),)
+    kept = [
+        replace(one, style="", definitions=(), symbols=())
+        if one.symbols in implicit and one.definitions == implicit[one.symbols]
+        else one
+        for one in asked
+    ]
+    named = {identity for one in kept for identity in one.symbols}
+    for (identity,) in implicit:
+        if identity not in named:
+            del symbols[identity]
+    return kept
 
 
 def _as_parameter(
