@@ -406,7 +406,8 @@ class CppEngine:
 
     def _table(self, index: BackgroundIndex) -> SymbolTable:
         table = SymbolTable(self._root, self._files)
-        table.add_shards(origin.shard for _, origin in sorted(index.origins.items()))
+        shards = (origin.shard for _, origin in sorted(index.origins.items()))
+        table.add_shards(shards, index.compiled)
         return table
 
     def _changed(self, state: _State) -> list[str]:

@@ -281,6 +281,15 @@ class _FileScope:
         """The key of a symbol for those who ask in this file alone."""
         named = self._file.symbols[identity]
         home = self._table.locate(named.place)
+        places = self._table.places(identity)
+        if (
+            self._file.path in self._table.incomplete
+            and self._table.is_indexed(identity)
+            and not named.is_macro
+            # Another type of the same name, of this file alone, is another.
+            and (home in places if home is not None else not places)
+        ):
+            return self._table.target(identity)
         if home is not None and home[0] == self._file.path and not self._table.is_indexed(identity):
             return home
         label = f"{named.name}#macro" if named.is_macro else f"{named.scope}{named.name}#{identity}"

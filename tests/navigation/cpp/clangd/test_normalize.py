@@ -19,7 +19,7 @@ def answered(path: str, line: int, found: ClangdPlace) -> tuple[tuple[ClangdPlac
     """What becomes of `found` where clangd gives it for the function `add` on a line."""
     table = SymbolTable(ROOT, ["add.c", "add.h", "main.c"])
     symbol = IndexedSymbol("1", 12, "add", "", DEFINITION, DECLARATION)
-    table.add_shards([Shard("/r/add.c", (), False, [symbol], [], [], [])])
+    table.add_shards([Shard("/r/add.c", (), False, [symbol], [], [], [])], ())
     token = Token(line, 4, line, 7, "add", TokenKind.NAME)
     asked = TokenAnswer(token, "(", False, "function", ((found, found.column + 3),), ("1",))
     normalizer = AnswerNormalizer(ROOT, table, Includes(ROOT), None)

@@ -64,6 +64,11 @@ class BackgroundIndex:
         """The files that it is of."""
         return (origin.shard.path for origin in self.origins.values())
 
+    @property
+    def compiled(self) -> Collection[str]:
+        """The files that have a command."""
+        return self._order.keys()
+
     def alone(self) -> set[str]:
         """The compiled files whose shards are of their own compilation."""
         return {origin.maker for origin in self.origins.values() if origin.maker == origin.shard.path}

@@ -34,10 +34,15 @@ class SymbolTable:
         self.spots: dict[str, set[tuple[int, int]]] = defaultdict(set)
         #: Symbols with several definitions or declarations (`main`): clangd shows any of them.
         self.several: dict[str, Several] = {}
+        #: Sources that do not compile: after a missing header the index has nothing of what templates make.
+        self.incomplete: set[str] = set()
 
-    def add_shards(self, shards: Iterable[Shard]) -> None:
+    def add_shards(self, shards: Iterable[Shard], compiled: Collection[str]) -> None:
+        """`compiled` are the files that have a command, by full paths."""
         homes: dict[str, _Homes] = defaultdict(_Homes)
         for shard in shards:
+            if shard.had_errors and shard.path in compiled:
+                self.incomplete.update(each for each in [self.inside(shard.path)] if each is not None)
             for symbol in shard.symbols:
                 known = self.symbols.get(symbol.id)
                 if self._spot(symbol):

@@ -63,7 +63,7 @@ class EditedFiles:
                 if shard.path in edited:
                     shards[name] = read_shard(beside.shards / name)
             table = SymbolTable(self.root, self.files)
-            table.add_shards(shard for _, shard in sorted(shards.items()))
+            table.add_shards((shard for _, shard in sorted(shards.items())), index.compiled)
             contexts = None
             if not edited <= {command.file for command in self.commands}:
                 graph = {shard.path: shard.includes for shard in shards.values()}
