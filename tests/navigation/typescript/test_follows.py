@@ -303,6 +303,17 @@ CHAINS: dict[str, list[dict[str, str | None]]] = {
         },
         {"js/more.js": "const list = require('./whole');\nlist.size;\n"},
     ],
+    "a module that a namespace stands for passes a class on": [
+        {
+            "src/map.ts": "export class Map { go() { return 1 } }\n",
+            "src/index.ts": "import { Map } from './map';\nexport { Map };\n",
+            "src/user.ts": "import { Map } from './map';\nnew Map();\n",
+            "src/all.ts": "import * as all from './index';\nnew all.Map();\nnew all.Map();\n",
+        },
+        {"src/index.ts": "// Moved down.\nimport { Map } from './map';\nexport { Map };\n"},
+        {"src/index.ts": "import { Map } from './map';\n\nexport { Map };\n"},
+        {"src/map.ts": "export class Map { go() { return '' } }\n"},
+    ],
     "a module becomes an empty script": [
         {
             "js/parts.js": "const part = 1;\nmodule.exports.part = part;\n",

@@ -4,7 +4,8 @@
  *
  * The same are those with the same names around them, of the same kind, in the same place among equals. They
  * get one number (the engine numbers nodes and symbols), so that whatever is known by number, the name of a
- * query above all, is known of both. An import gets a new number: what it leads to may be another thing.
+ * query above all, is known of both. So are imports: what one leads to may be another thing now, so queries that start
+ * at one are asked anew (program-update.js).
  */
 
 /** @import ts from "typescript" */
@@ -51,7 +52,7 @@ function symbolSharer(ts) {
   /** @type {Set<ts.Symbol>} */
   const taken = new Set();
   return (/** @type {ts.Symbol | undefined} */ from, /** @type {ts.Symbol | undefined} */ to) => {
-    if (!from || !to || (from.flags | to.flags) & ts.SymbolFlags.Alias) return;
+    if (!from || !to || (from.flags ^ to.flags) & ts.SymbolFlags.Alias) return;
     if (given.has(from) || taken.has(to) || to.id) return;
     given.add(from);
     taken.add(to);

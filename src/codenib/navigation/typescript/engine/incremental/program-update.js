@@ -85,7 +85,6 @@ class ProgramUpdate {
    */
   takeOver({ before, now, answers }) {
     const { symbolIndex, queries, after, names } = this;
-    this.renumberImports();
     const old = [...names].map((name) => before.getSourceFile(name)).filter((file) => !!file);
     const affected = [...this.files, ...old].filter((file) => !symbolIndex.isLibrary(file));
     const [checker, successor] = [before.getTypeChecker(), after.getTypeChecker()];
@@ -109,9 +108,12 @@ class ProgramUpdate {
    * @param {ProgramMemory} to
    */
   inheritQueries(from, to) {
-    const { origins, firsts, searchedFor, covered, named } = from;
-    Object.assign(to, { origins, firsts, searchedFor, covered, named });
+    const { origins, firsts, searchedFor, covered, imports, named } = from;
+    Object.assign(to, { origins, firsts, searchedFor, covered, imports, named });
+    const led = this.queriesOfImports(imports);
+    for (const [origin, { query }] of firsts) if (led.has(query)) firsts.delete(origin);
     for (const [query, groups] of from.groups) {
+      if (led.has(query)) continue;
       const isHit =
         query.startsWith("node ") ||
         groups.some(({ references }) => references.some((each) => this.names.has(each.fileName)));
@@ -125,11 +127,13 @@ class ProgramUpdate {
     return this.files.filter((file) => !this.symbolIndex.isLibrary(file));
   }
 
-  /** An import of an affected file may lead to another thing: what is known under its number is not of it. */
-  renumberImports() {
-    for (const file of this.ownFiles())
-      for (const { parent } of this.symbolIndex.tokensOf(file).asked)
-        if (parent.symbol && parent.symbol.flags & this.ts.SymbolFlags.Alias) parent.symbol.id = 0;
+  /**
+   * The queries that start at an import of an affected file. It may lead to another thing: nothing of what they found
+   * holds.
+   * @param {ProgramMemory["imports"]} imports
+   */
+  queriesOfImports(imports) {
+    return new Set([...this.names].flatMap((name) => [...(imports.get(name) ?? [])]));
   }
 
   /**

@@ -19,6 +19,7 @@
  * @property {Map<string, { query: string, names: Set<ts.Node> }>} firsts what is imported to the first query for it
  * @property {Map<SymbolKey, Set<string>>} searchedFor a symbol to the queries whose search looks for it
  * @property {Map<SymbolKey, Set<string>>} covered a symbol to the queries that leave it out
+ * @property {Map<string, Set<string>>} imports a file to the queries that start at its imports and exports of others
  * @property {Map<string, Set<string>>} named a name, or a blank and a file, to the queries about it that cross files
  * @property {Set<string> | null} fileNames
  */
@@ -56,6 +57,7 @@ class ReferenceQueries {
       firsts: new Map(),
       searchedFor: new Map(),
       covered: new Map(),
+      imports: new Map(),
       named: new Map(),
       fileNames: null,
     }));
@@ -171,10 +173,24 @@ class ReferenceQueries {
     ].join("|");
     const { covered, named } = this.memory(program);
     for (const each of wanted) if (!symbols.includes(each)) addTo(covered, symbolIndex.keyOf(each), query);
+    for (const each of aliased ? [aliased, symbol, ...symbols] : [symbol, ...symbols])
+      this.noteImport(program, each, query);
     if (module) this.moduleQuery(program, original, query);
     if (!scope || ts.isSourceFile(scope)) addTo(named, /** @type {string} */ (symbol.escapedName), query);
     const isPlain = !kind && !module && !aliased && symbols.length === 1 && symbols[0] === symbol;
     return isPlain ? this.importQuery(program, symbol, meaning, query) : query;
+  }
+
+  /**
+   * Notes where an import is that a query starts at: in an edited file the same import may lead elsewhere.
+   * @param {ts.Program} program
+   * @param {ts.Symbol} symbol
+   * @param {string} query
+   */
+  noteImport(program, symbol, query) {
+    if (!(symbol.flags & this.ts.SymbolFlags.Alias)) return;
+    for (const each of symbol.declarations ?? [])
+      addTo(this.memory(program).imports, each.getSourceFile().fileName, query);
   }
 
   /**
