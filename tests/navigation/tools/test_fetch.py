@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from codenib.navigation.tools.fetch import add_library_sources
 from codenib.navigation.tools.install import InstallOutcome, install
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.recipes import (
@@ -300,3 +301,23 @@ def test_a_component_is_added_to_the_toolchain_and_found_there(
     assert outcome.done == "installed", outcome.error
     assert outcome.tool and outcome.tool.version == "1.95.0"
     assert outcome.tool.command == (str(toolchain / "analyzer"),)
+
+
+@pytest.mark.parametrize(("works", "said"), [(True, "rust-src: adding"), (False, "no such host")])
+def test_a_toolchain_without_the_standard_librarys_sources_gets_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, works: bool, said: str
+) -> None:
+    """Where they cannot be had the tool is installed all the same, and the reason is said."""
+    path, library = tmp_path / "path", tmp_path / "sysroot/lib/rustlib/src/rust/library"
+    path.mkdir()
+    fake(path, "rustc", f"print({str(tmp_path / 'sysroot')!r})\n")
+    add = f"pathlib.Path({str(library)!r}).mkdir(parents=True)" if works else "sys.exit('no such host')"
+    fake(path, "rustup", f"assert sys.argv[1:] == ['component', 'add', 'rust-src']\n{add}\n")
+    monkeypatch.setenv("PATH", str(path))
+    recipe = Recipe("saw", "1.0", "rust", "", CargoBuild(tmp_path, "1.0"), "bin/saw")
+    lines: list[str] = []
+    add_library_sources(recipe, lines.append)
+    assert library.is_dir() == works and said in lines[-1]
+    if works:
+        add_library_sources(recipe, lines.append)
+        assert len(lines) == 1

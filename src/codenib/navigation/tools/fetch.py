@@ -104,6 +104,26 @@ def fetch(tools: Toolbox, recipe: Recipe, folder: Path, say: Say) -> None:
             run(arguments, folder)
 
 
+def add_library_sources(recipe: Recipe, say: Say) -> None:
+    """Rust's standard library as text, which a plain toolchain lacks: without it its names lead nowhere.
+
+    Where it cannot be had our program works without; the graph then names what it lacks.
+    """
+    if not (rustc := shutil.which("rustc")) or not (rustup := shutil.which("rustup")):
+        return
+    home = Path.home()
+    try:
+        asked = run_program(Program("rustc", (rustc, "--print", "sysroot"), recipe.install, home))
+        if (Path(asked.output.strip()) / "lib" / "rustlib" / "src" / "rust" / "library").is_dir():
+            return
+        say("rust-src: adding the standard library's sources to the toolchain")
+        for _ in stream_output(Program("rustup", (rustup, "component", "add", "rust-src"), "", home)):
+            pass
+    except ProviderError as error:
+        reason = error.message.splitlines()[-1]
+        say(f"rust-src: not added, so names of the standard library lead nowhere: {_readable(reason)}")
+
+
 class _Runner:
     """Runs a step of a recipe: says a line now and then, and on failure raises with the last ones."""
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Literal
 
 from codenib.core.errors import InputError, ProviderError
-from codenib.navigation.tools.fetch import CRATES, Say, fetch
+from codenib.navigation.tools.fetch import CRATES, Say, add_library_sources, fetch
 from codenib.navigation.tools.locate import MARKER, ExternalTool, Toolbox
-from codenib.navigation.tools.recipes import Recipe, RustupComponent
+from codenib.navigation.tools.recipes import CargoBuild, Recipe, RustupComponent
 from codenib.system.locks import LOCKS
 
 _PARTIAL = ".partial-"
@@ -84,6 +84,8 @@ def _counted(say: Say, number: int, total: int) -> Say:
 
 def _attempt(tools: Toolbox, recipe: Recipe, say: Say, *, force: bool) -> InstallOutcome:
     try:
+        if isinstance(recipe.source, CargoBuild):
+            add_library_sources(recipe, say)
         return _install_one(tools, recipe, say, force=force)
     except ProviderError as error:
         say(f"{recipe.name} {recipe.version}: failed")
