@@ -114,6 +114,18 @@ def test_a_future_commit_changes_nothing_that_is_learnt_before_it(repository: Gi
         assert _first(workspace, at=old) == f"part_{NUMBER}.py"
 
 
+def test_what_another_version_learnt_is_named_and_not_used(repository: GitRepo) -> None:
+    with Workspace(repository.path) as workspace:
+        report = learn(workspace)
+        stored = Path(workspace.status().store) / "learned" / f"{report.artifact}.json"
+        older = msgspec.structs.replace(decode_learned(stored.read_bytes()), format=1)
+        workspace.maintenance.forget_learned()
+        workspace.maintenance.store_learned(msgspec.json.encode(older))
+        assert "learnt" not in workspace.search(ISSUE).plan.reason
+        (status,) = workspace.status().learned
+        assert status.error == "what was learnt is of another version"
+
+
 def test_gc_keeps_what_is_whole_and_drops_what_is_damaged(repository: GitRepo) -> None:
     with Workspace(repository.path) as workspace:
         report = learn(workspace)

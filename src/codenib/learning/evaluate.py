@@ -12,7 +12,6 @@ Array = NDArray[Any]
 TOP = 10  # recall is of the first ten
 _DRAWS = 2000
 _SEED = 7
-_MAY_RISK = 0.02  # of what was better elsewhere: the low end of its interval here
 _MAY_COST = 0.005  # half a point of either recall, as a mean
 
 
@@ -38,12 +37,6 @@ class Comparison:
         """Better beyond chance on the whole, and not worse than half a point in either."""
         costs = min(self.files.mean, self.functions.mean)
         return self.both.low > 0 and costs > -_MAY_COST
-
-    @property
-    def agrees(self) -> bool:
-        """Better, be it by chance, if a loss of more than two points on the whole can be excluded."""
-        costs = min(self.files.mean, self.functions.mean)
-        return self.both.mean > 0 and self.both.low > -_MAY_RISK and costs > -_MAY_COST
 
 
 def compare_recalls(shipped: Array, learnt: Array) -> Comparison:

@@ -2,9 +2,8 @@
 
 The fixes are split by time. The newest part is the test: its candidates come from a snapshot before it all,
 and the memory that is tested knows none of it. Signals are chosen within the older part, so that the test
-is used once, to accept or to refuse; weights that issues of other repositories gave stand in where it
-refuses. With the repository's journal, what agents asked and then used joins the memory and the fit; the test
-stays that of fixes, as uses are known only of what was given.
+is used once, to accept or to refuse. With the repository's journal, what agents asked and then used joins the
+memory and the fit; the test stays that of fixes, as uses are known only of what was given.
 """
 
 from __future__ import annotations
@@ -65,14 +64,6 @@ class SignalWeights:
 
 #: From there on the past helps with issues, whatever the weights; below, it takes as much as it gives.
 UNSURE = 0.52
-
-
-#: Used where nothing of the own fit passes its test: fitted on real issues of ten repositories, each
-#: with its own history before the issue, for recall in the first ten. See docs/learning.md.
-POOLED = "weights of other issues"
-POOLED_WEIGHTS = SignalWeights(
-    {"title": 1.25, "similar": 1.21}, {"votes": 1.20, "title_words": 0.98}, unsure=UNSURE
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,11 +135,8 @@ def learn(
     else:
         tested = measure(workspace, mined, rows, asked, progress)
         chosen = next(each for each in tested.components if each.is_chosen)
-        pooled = next(each for each in tested.components if each.name == POOLED)
         why = "better on commits that it did not see"
-        if not chosen.comparison.is_better and pooled.comparison.agrees:
-            chosen, why = pooled, "better on issues elsewhere, and no worse on the latest commits here"
-        if chosen is not pooled and not chosen.comparison.is_better:
+        if not chosen.comparison.is_better:
             verdict = "nothing changed: what was chosen is not better on the commits that it did not see"
         elif dry_run:
             passed, verdict = chosen.name, f"{chosen.name} would be used: {why}"
@@ -260,8 +248,6 @@ def measure(
         weights = _fit(older, *columns)
         comparison = compare_recalls(*_recalls(tests, weights))
         results.append(ComponentResult(name, comparison, weights, name == chosen))
-    pooled = compare_recalls(*_recalls(tests, POOLED_WEIGHTS))
-    results.append(ComponentResult(POOLED, pooled, POOLED_WEIGHTS, is_chosen=False))
     shipped = _recalls(tests, SignalWeights({}, {}))[0].mean(axis=0)
     return Measurement(
         before,

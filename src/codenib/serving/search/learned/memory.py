@@ -17,15 +17,11 @@ import msgspec
 import numpy as np
 from numpy.typing import NDArray
 
-from codenib.planner.signals import read_signals
 from codenib.views.lexical.query import query_terms
 
 Array = NDArray[Any]
-#: For the whole question, and for its title alone, which is worded more like a message; `votes` of the most
-#: similar fixes, a fix of many places giving each of them less.
-COLUMNS = ("similar", "words", "title", "title_words", "votes")
+COLUMNS = ("similar", "words")
 _K1, _B = 1.2, 0.3  # the lexical view's own
-_VOTERS, _VOTE_POWER = 30, 3
 _DOCUMENT_B = 0.6  # all messages of a file differ in length much more than single ones
 
 
@@ -43,21 +39,12 @@ class Fix(msgspec.Struct, frozen=True, array_like=True):
 
 
 @dataclass(frozen=True, slots=True)
-class TextSimilarity:
-    """One text against every fix: similarities relative to the best, its known words and their worth."""
+class QuerySimilarity:
+    """One question against every fix: similarities relative to the best, its known words and their worth."""
 
     relative: Array
     terms: Array
     worth: Array
-
-
-@dataclass(frozen=True, slots=True)
-class QuerySimilarity:
-    """One question against every fix: similarities relative to the best, and what its words are worth."""
-
-    whole: TextSimilarity
-    title: TextSimilarity
-    votes: Array
     visible: NDArray[np.bool_]
 
 
@@ -80,32 +67,17 @@ class FixMemory:
         self._first = np.searchsorted(flat[order], np.arange(len(numbers) + 1))
         self._by_path = _places((path, row) for row, fix in enumerate(fixes) for path in fix.paths)
         self._by_symbol = _places((name, row) for row, fix in enumerate(fixes) for name in fix.symbols)
-        self._paths_of = np.array([max(len(fix.paths), 1) for fix in fixes], np.float64)
-        self._symbols_of = np.array([max(len(fix.symbols), 1) for fix in fixes], np.float64)
         lengths = [self._length[rows].sum() for rows in self._by_path.values()]
         self._document = float(np.mean(lengths)) if lengths else 1.0
 
     def compare(self, query: str, older_than: int = -1) -> QuerySimilarity:
         """Compare a question with the fixes behind row `older_than`."""
         visible = np.arange(len(self.fixes)) > older_than
-        whole = self._compare(query, visible)
-        title = read_signals(query).title
-        votes = np.zeros(len(self.fixes))
-        voters = np.argsort(-whole.relative, kind="stable")[:_VOTERS]
-        votes[voters] = whole.relative[voters] ** _VOTE_POWER
-        return QuerySimilarity(
-            whole=whole,
-            title=self._compare(title, visible) if title and title != query else whole,
-            votes=votes,
-            visible=visible,
-        )
-
-    def _compare(self, text: str, visible: NDArray[np.bool_]) -> TextSimilarity:
         count = int(visible.sum())
         mean = float(self._length[visible].mean()) if count else 1.0
         norm = 1 - _B + _B * self._length / max(mean, 1.0)
         scores, terms, worth = np.zeros(len(self.fixes)), [], []
-        for term in query_terms(text):
+        for term in query_terms(query):
             number = self._numbers.get(term.text)
             if number is None:
                 continue
@@ -117,54 +89,46 @@ class FixMemory:
             terms.append(number)
             worth.append(term.weight * idf)
         best = float(scores.max()) if len(scores) else 0.0
-        return TextSimilarity(
+        return QuerySimilarity(
             relative=scores / best if best > 0 else scores,
             terms=np.array(terms, np.int64),
             worth=np.array(worth),
+            visible=visible,
         )
 
     def of_paths(self, asked: QuerySimilarity, paths: Sequence[str]) -> Array:
         """A row of `COLUMNS` for each path."""
-        return self._signals(asked, [self._by_path.get(path) for path in paths], self._paths_of)
+        return self._signals(asked, [self._by_path.get(path) for path in paths])
 
     def of_symbols(self, asked: QuerySimilarity, names: Sequence[tuple[str, str]]) -> Array:
         """A row of `COLUMNS` for each path and qualified name."""
-        return self._signals(asked, [self._by_symbol.get(name) for name in names], self._symbols_of)
+        return self._signals(asked, [self._by_symbol.get(name) for name in names])
 
-    def _signals(self, asked: QuerySimilarity, places: Sequence[Array | None], sizes: Array) -> Array:
+    def _signals(self, asked: QuerySimilarity, places: Sequence[Array | None]) -> Array:
         out = np.zeros((len(places), len(COLUMNS)))
-        votes = asked.votes / np.sqrt(sizes)
-        whole, title = self._words(asked.whole), self._words(asked.title)
+        words = self._words(asked)
         for row, place in enumerate(places):
             rows = None if place is None else place[asked.visible[place]]
-            if rows is None or not len(rows):
-                continue
-            out[row] = (
-                asked.whole.relative[rows].max(),
-                whole(rows),
-                asked.title.relative[rows].max(),
-                title(rows),
-                votes[rows].sum(),
-            )
-        for column in ("words", "title_words", "votes"):
-            values = out[:, COLUMNS.index(column)]
-            best = float(values.max()) if len(values) else 0.0
-            if best > 0:
-                values /= best
+            if rows is not None and len(rows):
+                out[row] = (asked.relative[rows].max(), words(rows))
+        values = out[:, COLUMNS.index("words")]
+        best = float(values.max()) if len(values) else 0.0
+        if best > 0:
+            values /= best
         return out
 
-    def _words(self, text: TextSimilarity) -> Callable[[Array], float]:
-        """How well the words of a text match all messages of some fixes, taken together."""
+    def _words(self, asked: QuerySimilarity) -> Callable[[Array], float]:
+        """How well the words of a question match all messages of some fixes, taken together."""
         slots = np.full(len(self._numbers) + 1, -1)
-        slots[text.terms] = np.arange(len(text.terms))
+        slots[asked.terms] = np.arange(len(asked.terms))
 
         def score(rows: Array) -> float:
-            counts = np.zeros(len(text.terms))
+            counts = np.zeros(len(asked.terms))
             found = slots[np.concatenate([self._terms[each] for each in rows.tolist()])]
             np.add.at(counts, found[found >= 0], 1.0)
             share = self._length[rows].sum() / self._document
             tf = counts / (1 - _DOCUMENT_B + _DOCUMENT_B * share)
-            return float((text.worth * tf * (_K1 + 1) / (tf + _K1)).sum())
+            return float((asked.worth * tf * (_K1 + 1) / (tf + _K1)).sum())
 
         return score
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 import numpy as np
@@ -21,7 +21,7 @@ from codenib.manifest.learned import learned_files, read_learned
 from codenib.manifest.store import Store
 from codenib.serving.search.learned.memory import COLUMNS, Fix, FixMemory, QuerySimilarity
 
-FORMAT = 1
+FORMAT = 2
 #: Commits after which it is not used: a memory of years ago cost whole answers on requests and pylint.
 LEARNED_FOR = 1000
 Array = NDArray[Any]
@@ -45,7 +45,11 @@ class LearnedFile(msgspec.Struct, frozen=True):
 
 
 class _Header(msgspec.Struct, frozen=True):
+    format: int
     commit: str
+
+
+_Content = TypeVar("_Content", LearnedFile, _Header)
 
 
 class RepositoryOrder:
@@ -80,8 +84,12 @@ def weights_of(named: Mapping[str, float]) -> Array:
 
 def decode_learned(data: bytes) -> LearnedFile:
     """The file's content; an error when another version wrote it."""
+    return _decode(data, LearnedFile)
+
+
+def _decode(data: bytes, kind: type[_Content]) -> _Content:
     try:
-        file = msgspec.json.decode(data, type=LearnedFile)
+        file = msgspec.json.decode(data, type=kind)
     except UNDECODABLE as error:
         raise StateError(f"what was learnt cannot be read: {error}", hint="codenib learn") from error
     if file.format != FORMAT:
@@ -90,13 +98,16 @@ def decode_learned(data: bytes) -> LearnedFile:
 
 
 def learned_for(store: Store, commit: str | None, leads_to: Callable[[str, str], bool]) -> Path | None:
-    """The file to use for a snapshot of `commit`: the newest that was learnt at it or at an ancestor."""
+    """The file to use for a snapshot of `commit`: the newest that was learnt at it or at an ancestor.
+
+    One that is damaged or of another version is passed over: `status` names it, `learn` makes another.
+    """
     if commit is None:
         return None
     for path in learned_files(store):
         try:
             learnt = _commit_of(path, path.stat().st_mtime_ns)
-        except (StateError, OSError):  # `status` names it, `gc` drops it
+        except (StateError, OSError):
             continue
         if learnt == commit or leads_to(learnt, commit):
             return path
@@ -106,10 +117,7 @@ def learned_for(store: Store, commit: str | None, leads_to: Callable[[str, str],
 @lru_cache(maxsize=64)
 def _commit_of(path: Path, changed_ns: int) -> str:
     """The commit that a file was learnt at, read again when the file changed: it must not."""
-    try:
-        return msgspec.json.decode(read_learned(path), type=_Header).commit
-    except UNDECODABLE as error:
-        raise StateError(f"what was learnt cannot be read: {error}", hint="codenib learn") from error
+    return _decode(read_learned(path), _Header).commit
 
 
 @lru_cache(maxsize=8)
