@@ -314,6 +314,21 @@ CHAINS: dict[str, list[dict[str, str | None]]] = {
         {"src/index.ts": "import { Map } from './map';\n\nexport { Map };\n"},
         {"src/map.ts": "export class Map { go() { return '' } }\n"},
     ],
+    "a name that two projects use several times is edited in one and asked in the other": [
+        {
+            "src/tsconfig.json": '{"files": [], "references": [{"path": "./core"}, {"path": "./web"}]}',
+            "src/core/tsconfig.json": '{"compilerOptions": {"composite": true}}',
+            "src/web/tsconfig.json": '{"compilerOptions": {"composite": true}, '
+            '"references": [{"path": "../core"}]}',
+            "src/core/size.ts": "export const size = 1;\n",
+            "src/core/other.ts": "export function other() { return 1 }\n",
+            "src/core/user.ts": "import { size } from './size';\nsize;\n",
+            "src/web/page.ts": "import { size } from '../core/size';\n"
+            "import { other } from '../core/other';\nsize + size + size + other();\n",
+        },
+        {"src/core/user.ts": "// Moved down.\nimport { size } from './size';\nsize;\n"},
+        {"src/core/other.ts": "// Moved down.\nexport function other() { return 2 }\n"},
+    ],
     "a module becomes an empty script": [
         {
             "js/parts.js": "const part = 1;\nmodule.exports.part = part;\n",
@@ -338,12 +353,12 @@ def test_lines_after_each_step_of_a_chain_are_those_of_a_run_from_nothing(
     for step in steps:
         for path, text in step.items():
             place = root / path
-            place.parent.mkdir(exist_ok=True)
+            place.parent.mkdir(parents=True, exist_ok=True)
             if text is None:
                 place.unlink()
             else:
                 place.write_text(text, encoding="utf-8")
-        paths = sorted(str(each.relative_to(root)) for each in root.glob("*/*.*s*") if each.suffix != ".json")
+        paths = sorted(str(each.relative_to(root)) for each in root.rglob("*.*s*") if each.suffix != ".json")
         engine.sync(paths, list(step))
         found, _ = engine.differing(paths, anew=not lines)
         lines = {path: found.get(path) or lines[path] for path in paths}

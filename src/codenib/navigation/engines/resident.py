@@ -39,6 +39,11 @@ class ResidentEngine:
         return self._child.alive
 
     @property
+    def pid(self) -> int:
+        """The process, which also leads its process group."""
+        return self._child.pid
+
+    @property
     def resident_bytes(self) -> int:
         """How much memory the process uses; 0 where the system does not say."""
         return self._child.resident_bytes

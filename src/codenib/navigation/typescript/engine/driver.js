@@ -169,6 +169,8 @@ class Driver {
       const [token] = shared.tokens;
       const set = this.sets.setOf(project, program, token, situation);
       if (set < 0 !== shared.set < 0) return false;
+      // One asked for all of them: without this the others would give what held two runs ago, if recorded anew.
+      for (const each of shared.tokens) each.references = token.references;
       if (set !== shared.set) for (const entry of shared.asked) entry.set = set;
       shared.set = set;
       if (!update || set < 0 || !update.refreshed.has(token.query)) continue;

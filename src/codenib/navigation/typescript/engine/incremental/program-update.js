@@ -7,7 +7,7 @@
  */
 
 /** @import ts from "typescript" */
-/** @import { AnyNode, ReferenceGroup } from "../typescript-internals" */
+/** @import { AnyNode, FileSpan, ReferenceGroup } from "../typescript-internals" */
 /** @import { Engine } from "../engine" */
 /** @import { ProgramMemory } from "../references/queries" */
 /** @import { SymbolKey } from "../references/symbol-index" */
@@ -74,6 +74,22 @@ class ProgramUpdate {
     return this.running.movedTarget(target);
   }
 
+  /**
+   * The definition of what a query found before, where it is now; null where that is not known. A session asks other
+   * projects at that place.
+   * @param {FileSpan | undefined} definition
+   * @returns {FileSpan | undefined | null}
+   */
+  movedDefinition(definition) {
+    if (!definition || !this.affects(definition.fileName)) return definition;
+    const { fileName, textSpan } = definition;
+    if (!this.after.getSourceFile(fileName)) return null;
+    const places = this.running.places.get(fileName);
+    if (!places) return definition;
+    const moved = places.get(textSpan.start);
+    return moved ? { fileName, textSpan: { start: moved.start, length: moved.end - moved.start } } : null;
+  }
+
   /** @param {string} fileName */
   affects(fileName) {
     return this.names.has(fileName);
@@ -116,7 +132,9 @@ class ProgramUpdate {
       if (led.has(query)) continue;
       const isHit =
         query.startsWith("node ") ||
-        groups.some(({ references }) => references.some((each) => this.names.has(each.fileName)));
+        groups.some(({ definition, references }) =>
+          [definition, ...references].some((each) => each && this.names.has(each.fileName)),
+        );
       (isHit ? this.stale : to.groups).set(query, groups);
     }
     return to;

@@ -325,9 +325,15 @@ class ReferenceQueries {
     } finally {
       this.symbolIndex.visitedFiles = null;
     }
-    if (!hasNode(groups, asked)) return this.searchFor(program, asked, position);
+    const kept = filterGroups(stale, (each) => !update.affects(each.fileName));
+    const definitions = kept.map(({ definition }) => update.movedDefinition(definition));
+    if (!hasNode(groups, asked) || definitions.includes(null))
+      return this.searchFor(program, asked, position);
     return [
-      ...filterGroups(stale, (each) => !update.affects(each.fileName)),
+      ...kept.map(({ references }, at) => ({
+        definition: definitions[at] ?? undefined,
+        references,
+      })),
       ...filterGroups(groups, (each) => update.affects(each.fileName)),
     ];
   }

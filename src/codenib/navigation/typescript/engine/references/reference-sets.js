@@ -117,7 +117,7 @@ class ReferenceSets {
       return undefined;
     }
     const groups = this.restrict(project, query, queries.references(program, node, query, position));
-    this.asked?.push({ name: this.nameOf(project), file, query, found: referencesIn(groups) });
+    this.asked?.push({ name: this.nameOf(project), file, query, found: placesIn(groups) });
     return groups;
   }
 
@@ -167,7 +167,7 @@ class ReferenceSets {
     if (this.cache.isUnchanged(name, file, query)) return true;
     const groups = query === null ? null : this.cache.refreshed(name, file, query);
     const project = groups && this.projects.get(name);
-    return !!project && isSameList(referencesIn(this.restrict(project, query ?? "", groups)), found);
+    return !!project && isSameList(placesIn(this.restrict(project, query ?? "", groups)), found);
   }
 
   /**
@@ -191,7 +191,7 @@ class ReferenceSets {
     /** @type {Map<string, FoundReferences>} */
     const byPart = getOrCreate(byQuery, query, () => new Map());
     const references = getOrCreate(byPart, `${situation} ${visible} ${reached}`, () =>
-      this.askSession(project, node, query, referencesIn(this.restrict(project, query, groups))),
+      this.askSession(project, node, query, placesIn(this.restrict(project, query, groups))),
     );
     if (this.cache) token.references = references;
     return references;
@@ -241,11 +241,14 @@ class ReferenceSets {
 }
 
 /**
+ * All places that a session goes on from to other projects: the definitions too.
  * @param {ReferenceGroup[]} groups
  * @returns {FileSpan[]}
  */
-function referencesIn(groups) {
-  return groups.length === 1 ? groups[0].references : groups.flatMap(({ references }) => references);
+function placesIn(groups) {
+  return groups.flatMap(({ definition, references }) =>
+    definition ? [definition, ...references] : references,
+  );
 }
 
 /**
