@@ -348,18 +348,23 @@ def test_answers_equal_the_live_server_at_every_name(facts: Facts, live: Live, c
 CONTROL = frozenset({"return", "continue", "break", "goto"})
 
 
-def test_a_module_without_its_dependencies_is_refused(backend: GoBackend, tmp_path: Path) -> None:
+def test_without_its_dependencies_a_module_is_resolved_and_every_file_says_what_it_lacks(
+    backend: GoBackend, tmp_path: Path
+) -> None:
     names = write(
         tmp_path,
         {
-            "go.mod": "module example.com/m\n\ngo 1.23\n",
-            "a.go": 'package m\n\nimport "example.invalid/far"\n\nvar A = far.B\n',
+            "go.mod": "module example.com/m\n\ngo 1.23\n\nrequire example.invalid/far v1.0.0\n",
+            "a.go": 'package m\n\nimport "example.invalid/far"\n\nvar A = far.B(own)\n\nfunc own() {}\n',
+            "b.go": 'package m\n\nimport "example.invalid/far/more"\n\nfunc use() { own(); more.C() }\n',
         },
     )
-    with pytest.raises(
-        ProviderError, match=r"1 of 1 imports lead to no package, such as example\.invalid/far"
-    ):
-        list(backend.produce(tmp_path, names, quiet, trusted=False))
+    lines = list(backend.produce(tmp_path, names, quiet, trusted=False))
+    assert [json.loads(line)["scope"] for line in lines] == ["partial", "partial"]
+    facts = Facts(lines)
+    assert facts.definition("b.go", 4, 13) == {("a.go", 6, 5)}
+    assert not facts.definition("b.go", 4, 25)
+    assert [lack.split(",")[0] for lack in backend.lacks] == ["2 imports lead to no package"]
 
 
 def test_a_file_with_an_import_that_leads_nowhere_says_so(backend: GoBackend, tmp_path: Path) -> None:

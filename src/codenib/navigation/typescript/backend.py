@@ -39,7 +39,7 @@ class TypeScriptBackend:
     group = "typescript"
     languages = frozenset({"typescript", "tsx", "javascript"})
     stays = True
-    caveat = "types that two files share by structure alone"
+    caveat = "types that two files share by structure alone, and types that depend on themselves"
     reread_files: frozenset[str] = frozenset()
 
     def __init__(self, tools: Toolbox) -> None:
