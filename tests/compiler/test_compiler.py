@@ -186,6 +186,16 @@ def test_a_new_profile_rebuilds_that_view_alone(harbour: GitRepo, compiler_of: C
     assert dict(outcome.views) == {TRIGRAM: "built"}
 
 
+def test_a_slow_view_is_rebuilt_beside_the_others(harbour: GitRepo) -> None:
+    with codenib.open(harbour.path) as workspace:
+        before = workspace.index([*TEXT_VIEWS, ViewKind.DENSE]).manifest
+        outcome = workspace.index([ViewKind.DENSE], rebuild=True)
+    assert dict(outcome.views) == {ViewKind.DENSE: "built"}
+    assert {kind: outcome.manifest.views[kind] for kind in TEXT_VIEWS} == {
+        kind: before.views[kind] for kind in TEXT_VIEWS
+    }
+
+
 # -- invariant 6
 
 

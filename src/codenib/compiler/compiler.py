@@ -149,15 +149,18 @@ class IndexCompiler:
         """Publish the views of a snapshot that are not there yet, from the nearest base there is.
 
         `head` says that the snapshot is the worktree's own. A view that fails is published as failed.
-        `rebuild` trusts nothing that is stored, and forgets it once the new manifest is published. Without
-        `retry`, what failed for this very snapshot stays failed: a query need not wait for it again. Views in
-        `later`, with the records of an earlier snapshot, are published as stale: the next update brings them.
+        `rebuild` trusts nothing that is stored, and forgets it once the new manifest is published; where only
+        slow views are rebuilt, the others of this snapshot stay. Without `retry`, what failed for this very
+        snapshot stays failed: a query need not wait for it again. Views in `later`, with the records of an
+        earlier snapshot, are published as stale: the next update brings them.
         A slow view that another process builds is waited for at most `patience_s`.
         """
         started = time.perf_counter()
         self.views.settle(snapshot, views)
         if not retry:
             views = self._without_failed(snapshot, views)
+        if rebuild and set(views) <= set(SLOW_VIEWS) and self.store.manifest(snapshot.id) is not None:
+            return self._renew_all(snapshot, views)
         later = dict(later or {})
         if not rebuild and (manifest := self._use_current(snapshot, views, later, head=head)) is not None:
             _log.debug("snapshot %s is published with %s: nothing to do", snapshot.id, ", ".join(views))
@@ -191,6 +194,12 @@ class IndexCompiler:
             published = self.store.manifest(snapshot.id)
             before = Outcome(published, snapshot) if published is not None else None
             return self._publish_slow(snapshot, kind, {}, before, heads=(), rebuild=True)
+
+    def _renew_all(self, snapshot: SourceSnapshot, kinds: Sequence[ViewKind]) -> Outcome:
+        first, *rest = (self.renew(snapshot, kind) for kind in kinds)
+        for done in rest:
+            first = first.then(done)
+        return first
 
     def estimate_s(self, snapshot: SourceSnapshot, kind: ViewKind) -> float:
         """About how long a default slow view of a snapshot takes; infinite when nobody can say."""

@@ -374,7 +374,8 @@ def test_a_file_with_an_import_that_leads_nowhere_says_so(backend: GoBackend, tm
     scopes = {line["path"]: line["scope"] for line in lines}
     assert {path for path, scope in scopes.items() if scope == "partial"} == {"far.go"}
     assert backend.lacks == (
-        "1 imports lead to no package, such as example.invalid/far; try: go mod download",
+        "1 imports lead to no package, such as example.invalid/far; "
+        "try: go mod download, then codenib index --views graph --rebuild",
     )
 
 

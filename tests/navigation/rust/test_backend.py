@@ -251,7 +251,10 @@ def test_packages_that_do_not_load_are_named(backend: RustBackend, tmp_path: Pat
     missing = '[package]\nname = "a"\nversion = "0.1.0"\n[dependencies]\nnot-there-at-all = "1"\n'
     names = write(tmp_path, {"Cargo.toml": missing, "src/lib.rs": "pub fn a() {}\n"})
     list(backend.produce(tmp_path, names, quiet, trusted=False))
-    assert "not-there-at-all" in backend.lacks[0] and backend.lacks[0].endswith("try: cargo fetch")
+    assert (
+        "not-there-at-all" in backend.lacks[0]
+        and "; try: cargo fetch, then codenib index" in backend.lacks[0]
+    )
     resident = backend.engine(tmp_path, trusted=False)
     try:
         resident.sync(names, ())

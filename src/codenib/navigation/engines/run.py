@@ -21,6 +21,8 @@ from codenib.navigation.engines.watchdog import Silence, cpu_seconds, is_asleep
 _SILENT_S = {"rust": 180.0}
 _SILENT_ELSE_S = 60.0
 _SILENT_FILE_S = 0.1
+#: After a command that fetches what an engine lacked: views do not know that it is there now.
+THEN_REBUILD = ", then codenib index --views graph --rebuild"
 
 
 class EngineRun:

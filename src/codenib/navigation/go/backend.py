@@ -12,7 +12,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.resident import ResidentEngine
-from codenib.navigation.engines.run import EngineRun, path_of
+from codenib.navigation.engines.run import THEN_REBUILD, EngineRun, path_of
 from codenib.navigation.go.build_cache import build_cache
 from codenib.navigation.go.limits import silent_cpu_s
 from codenib.navigation.go.settings import build_settings
@@ -21,7 +21,7 @@ from codenib.navigation.tools.policies import policy_of
 
 _TOOL = "go-facts"
 _INSTALL = "codenib tools install go"
-_FETCH = "go mod download"
+_FETCH = f"go mod download{THEN_REBUILD}"
 # Repositories keep a broken example or two; a tenth of the files without facts is a build that did not load.
 # Imports without a package are no reason to refuse, however many: on urfave/cli and spf13/viper without their
 # dependencies no reference of 799 functions was lost, as what depends on them is listed by name.

@@ -19,7 +19,7 @@ from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program
 from codenib.navigation.engines.resident import ResidentEngine
-from codenib.navigation.engines.run import EngineRun, path_of
+from codenib.navigation.engines.run import THEN_REBUILD, EngineRun, path_of
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.maven import GET_JAVA, LEAST_JAVA, pinned
 from codenib.navigation.tools.policies import java_home, policy_of
@@ -27,7 +27,7 @@ from codenib.navigation.tools.recipes import numbers
 
 _TOOL = "java-facts"
 _INSTALL = "codenib tools install java"
-_FETCH = "mvn dependency:resolve"
+_FETCH = f"mvn dependency:resolve{THEN_REBUILD}"
 _ENGINE = Path(__file__).parent / "engine"
 _ASK_S = 20.0
 # A run of seconds is too short for the second compiler and for collecting with several threads.

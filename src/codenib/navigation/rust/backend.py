@@ -13,7 +13,7 @@ from codenib.core.errors import ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.resident import ResidentEngine
-from codenib.navigation.engines.run import EngineRun
+from codenib.navigation.engines.run import THEN_REBUILD, EngineRun
 from codenib.navigation.rust.packages import MANIFEST
 from codenib.navigation.rust.setup import compiler_version, environment, refuse_unsafe_settings, settings
 from codenib.navigation.tools.locate import Toolbox
@@ -26,7 +26,7 @@ _INSTALL = "codenib tools install rust"
 # An engine that panics in one place of a thousand still says nearly all; more is a broken result.
 _FAILURES = 0.01
 _PROBLEM = 160  # characters of a problem that a note repeats
-_FETCH = "cargo fetch"
+_FETCH = f"cargo fetch{THEN_REBUILD}"
 _LIBRARY, _ADD_LIBRARY = "the standard library", "rustup component add rust-src"
 _SETTINGS = frozenset({"rust-toolchain", "rust-toolchain.toml", "rust-project.json"})
 

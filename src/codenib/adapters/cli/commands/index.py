@@ -37,7 +37,11 @@ from codenib.serving.workspace import Workspace
 
 
 @click.command()
-@click.option("--rebuild", is_flag=True, help="Forget what is published for this repository and build anew.")
+@click.option(
+    "--rebuild",
+    is_flag=True,
+    help="Forget what is published and build anew; of graph, dense or history alone, the other views stay.",
+)
 @click.option("--embedder", metavar="SPEC", help="What embeds the dense view's documents (default: static).")
 @click.option("--family", type=click.Choice(FAMILIES), help="How the dense view's vectors are organised.")
 @click.option("--documents", type=click.Choice(DOCUMENT_SETS), help="What is embedded.")
