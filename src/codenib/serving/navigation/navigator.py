@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
-from codenib.core.history import BlameAnswer, HistoryAnswer
 from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import (
     CURRENT,
@@ -49,6 +48,7 @@ from codenib.serving.snapshots.pool import Snapshots
 from codenib.serving.snapshots.reader import SourceReader, link_source, with_cells
 
 if TYPE_CHECKING:
+    from codenib.core.history import BlameAnswer, HistoryAnswer
     from codenib.core.navigation import Location
     from codenib.serving.navigation.compare import NavigationComparison
     from codenib.serving.navigation.lag import LaggingGraph
