@@ -245,6 +245,7 @@ class NeighboursByName:
             (path for path in marked if not marked[path] & Mark.PROSE),
             key=lambda path: (-float(shares[int(marked[path])]), path),
         )
+        unit_names(self._pinned).read_nested()  # whoever goes through files asks what is around lines of them
         self._deadline = time.thread_time() + _READ_S
         self._files = {path: at for at, path in enumerate(files)}
         return {path: lines[path] for path in files}

@@ -189,6 +189,10 @@ class UnitNames:
             self._first = _OneName(self._view, name.lower())
         return self._first if self._first.name == name.lower() else None
 
+    def read_nested(self) -> None:
+        """Read the declarations inside of all units now, for who measures what comes after."""
+        _ = self._nested_by_unit
+
     def nested_in(self, unit: int) -> list[NestedDeclaration]:
         """The declarations inside of a unit."""
         return self._nested_by_unit.get(unit, [])
