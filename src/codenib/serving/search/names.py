@@ -81,7 +81,8 @@ class _Interned:
 class _OneName:
     """The live units and the declarations inside of units of one name, without numbers for all the others.
 
-    A process that answers one question looks one name up: on Django in a tenth of the time of `_Interned`.
+    A process that answers one question looks one name up: on Django `get` takes 14 ms of the processor, where
+    the tables of all names take 136.
     """
 
     def __init__(self, view: LexicalView, name: str) -> None:
