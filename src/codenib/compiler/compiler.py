@@ -21,7 +21,6 @@ from codenib.compiler.history import HistoryChoice
 from codenib.compiler.outcome import outcome_of
 from codenib.compiler.publish import Publisher, as_stale
 from codenib.compiler.registry import DENSE, GRAPH, HISTORY, SLOW_VIEWS, VIEWS, ViewContext
-from codenib.compiler.verify import verify_views
 from codenib.config.resolve import source_settings
 from codenib.core.embedding import OpenEmbedder
 from codenib.core.errors import CodenibError, StateError, StoreFault
@@ -229,6 +228,8 @@ class IndexCompiler:
     @reports_faults
     def verify(self, snapshot: SourceSnapshot, views: Sequence[ViewKind]) -> dict[ViewKind, list[str]]:
         """Rebuild each view from nothing, beside the published one; how they differ, a line each."""
+        from codenib.compiler.verify import verify_views
+
         manifest = self.ensure(snapshot, views, head=False).manifest
         return verify_views(self._context, self.views, snapshot, manifest, views)
 

@@ -6,13 +6,10 @@ import time
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codenib.compiler.checkouts import exported
-from codenib.compiler.engines import EditSession, EnginePool
-from codenib.compiler.stale_syntax import find_stale, recall_stale
 from codenib.core.errors import CannotMaintain, InputError
 from codenib.core.protocols import DifferenceEngine, FactBackend, Progress, ResidentBackend
 from codenib.core.source import Delta, SourceSnapshot
@@ -22,7 +19,6 @@ from codenib.manifest.store import Store
 from codenib.manifest.trust import is_trusted
 from codenib.navigation.engines import sandbox
 from codenib.navigation.registry import backends_of, syntactic_backend
-from codenib.navigation.scip.imported import ScipFile
 from codenib.navigation.tools.locate import Toolbox
 from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.delta import diff
@@ -30,7 +26,9 @@ from codenib.snapshot.repository import Repository
 from codenib.units.languages import language_hint
 from codenib.views.graph.profile import GraphBackends
 
-if TYPE_CHECKING:  # numpy, which a no-op never needs
+if TYPE_CHECKING:  # what builds and maintains, numpy too: a question and a no-op need none of it
+    from codenib.compiler.engines import EditSession, EnginePool
+    from codenib.navigation.scip.imported import ScipFile
     from codenib.views.graph.facts.groups import FactsCache
     from codenib.views.graph.maintenance.audit import GroupAudit
     from codenib.views.graph.maintenance.group_edit import RepairLevel
@@ -58,7 +56,6 @@ class GraphChoice:
         self._backends: Mapping[str, Sequence[FactBackend]] = {}
         self._imported: ScipFile | None = None
         self._snapshot: SourceSnapshot | None = None
-        self._pool = EnginePool(repository, store)
         self._cache: FactsCache | None = None
         self._last_s = 0.0  # what the last update took
         self.repair_level: RepairLevel = "symbol"  # "file" replaces whole files, to compare the two
@@ -69,11 +66,11 @@ class GraphChoice:
         self._snapshot = snapshot
         self._backends = self._find(self.tools, {language_hint(path) for path in snapshot.files})
         file = self._store.scip_of(snapshot.tree)
-        self._imported = ScipFile(file) if file is not None else None
+        self._imported = _read_scip(file) if file is not None else None
 
     def import_scip(self, file: Path, snapshot: SourceSnapshot) -> ScipFile:
         """Keep a SCIP file for this snapshot; one that has none of its files is refused."""
-        index = ScipFile(file)
+        index = _read_scip(file)
         if not index.paths & snapshot.files.keys():
             raise InputError(
                 f"{file} has {len(index.paths)} documents, none of them a file of this repository",
@@ -89,6 +86,7 @@ class GraphChoice:
 
     def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[GraphViewBuilder]:
         """A builder that uses no engine that stayed; it reads the files that the artifact was made of."""
+        from codenib.compiler.stale_syntax import recall_stale
         from codenib.views.graph.assembly.artifact import read_stale
         from codenib.views.graph.view import GraphViewBuilder
 
@@ -150,12 +148,19 @@ class GraphChoice:
     @property
     def at_hand(self) -> bool:
         """Whether engines are up that brought the graph to the last edit while somebody would wait."""
-        return self._pool.running > 0 and self._last_s < _QUICK_S
+        return "_pool" in self.__dict__ and self._pool.running > 0 and self._last_s < _QUICK_S
 
     def close(self) -> None:
         """End the engines that stayed, and let go of the facts."""
-        self._pool.close()
+        if "_pool" in self.__dict__:
+            self._pool.close()
         self._cache = None
+
+    @cached_property
+    def _pool(self) -> EnginePool:
+        from codenib.compiler.engines import EnginePool
+
+        return EnginePool(self._repository, self._store)
 
     @property
     def _source(self) -> BlobSource:
@@ -174,6 +179,8 @@ class GraphChoice:
         `known` are the files whose last readable text engines were given. Who commits a file that does not
         parse means it: only files of a worktree at work are stale.
         """
+        from codenib.compiler.stale_syntax import find_stale
+
         manifest = self._store.manifest(delta.base)
         after = self._snapshot
         if manifest is None or after is None or after.id != delta.target:
@@ -207,4 +214,12 @@ class GraphChoice:
         )
 
     def _export(self, snapshot: SourceSnapshot) -> AbstractContextManager[Path]:
+        from codenib.compiler.checkouts import exported
+
         return exported(snapshot, self._source, self._repository, self._store.checkouts)
+
+
+def _read_scip(file: Path) -> ScipFile:
+    from codenib.navigation.scip.imported import ScipFile
+
+    return ScipFile(file)

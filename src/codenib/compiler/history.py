@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from contextlib import AbstractContextManager, nullcontext
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,11 +12,11 @@ from codenib.config.resolve import user_choice
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import ArtifactProfile
-from codenib.snapshot.history import CommitLog
 from codenib.snapshot.repository import Repository
 from codenib.views.history.profile import MAX_COMMITS, history_profile
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
+    from codenib.snapshot.history import CommitLog
     from codenib.views.history.view import HistoryViewBuilder
 
 _RATE = 1_000.0  # commits a second (Django, a busy core)
@@ -26,8 +27,15 @@ class HistoryChoice:
     """The history view of one repository."""
 
     def __init__(self, repository: Repository, progress: Progress) -> None:
-        self.log = CommitLog(repository)
+        self._repository = repository
         self._progress = progress
+
+    @cached_property
+    def log(self) -> CommitLog:
+        """The commits."""
+        from codenib.snapshot.history import CommitLog
+
+        return CommitLog(self._repository)
 
     def settle(self, snapshot: SourceSnapshot) -> None:
         """Configuration and git are asked each time, so that nothing is to be looked at again."""

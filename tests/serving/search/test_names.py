@@ -57,3 +57,26 @@ def test_a_line_belongs_to_one_unit(names: tuple[UnitNames, Callable[[int], str]
     assert table.unit_at("app/views.py", 99) is None
     assert table.unit_at("gone.py", 1) is None
     assert table.lines("app/views.py") == 7
+
+
+def test_the_first_name_has_what_the_tables_of_all_names_have(git_repo: Callable[..., GitRepo]) -> None:
+    repository = git_repo("first")
+    inner = (
+        "def outer():\n    def Render():\n        def deep():\n            return 1\n        return deep\n"
+    )
+    repository.commit(
+        {**FILES, "inner.py": inner, "greek.py": "class ΟΔΟΣ:\n    def ΟΔΟΣ(self):\n        pass\n"}
+    )
+    with Workspace(repository.path) as workspace:
+        workspace.search("render")
+        (repository.path / "gone.py").unlink()
+        answer = workspace.search("render")
+        view = workspace.snapshots.of_snapshot(answer.snapshot.id).lexical
+        tables = UnitNames(view)
+        assert tables.number("render") >= 0  # reads all names
+        for name in ("Render", "render", "deep", "View", "ΟΔΟΣ", "οδος", "helper", "nobody", ""):
+            first = UnitNames(view)
+            assert first.units(name).tolist() == tables.units(name).tolist()
+            assert first.nested(name) == tables.nested(name)
+            assert first.units("helper").tolist() == tables.units("helper").tolist()
+        assert len(UnitNames(view).nested("render")) == 1

@@ -12,19 +12,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from codenib.core.answers import Evidence
 from codenib.core.navigation import Location, Meaning
 from codenib.core.source import Mark
 from codenib.core.views import ViewKind
 from codenib.serving.navigation.positions import words_of
-from codenib.serving.search.evidence import mark_names, unit_evidence
-from codenib.serving.search.lexical import LOWERED
-from codenib.serving.search.names import unit_names
+from codenib.serving.search.evidence import LOWERED, mark_names, unit_evidence
 from codenib.units.tokens import term_hash, terms_of
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # numpy is loaded while git looks at the files
+    import numpy as np
+
     from codenib.serving.snapshots.pinned import PinnedSnapshot
 
 _SEPARATORS = re.compile(r"::|[.#/:]")
@@ -92,20 +90,25 @@ def _is_prototype(meaning: Meaning, function: Meaning) -> bool:
 
 def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
     """The units with this (dotted) name, and the declarations inside of units, of a pinned lexical view."""
+    from codenib.serving.search.names import unit_names
+
     parts = [part for part in _SEPARATORS.split(symbol) if part]
     if not parts:
         return []
     names, view = unit_names(pinned), pinned.lexical
     named = [unit_evidence(view, unit) for unit in names.units(parts[-1]).tolist()]
     named += [each.narrowed(unit_evidence(view, each.unit)) for each in names.nested(parts[-1])]
+    fitting = [unit for unit in named if _fits(unit, parts) and "prose" not in unit.marks]
+    paths = sorted({unit.path for unit in fitting})
+    texts = dict(zip(paths, pinned.texts(paths), strict=True))  # one git process for all
     ranked: dict[Location, _Ranked] = {}
     types = set()
-    for unit in sorted(named, key=lambda unit: (unit.path, unit.start_line)):
-        if not _fits(unit, parts) or (unit.path, unit.symbol) in types or "prose" in unit.marks:
+    for unit in sorted(fitting, key=lambda unit: (unit.path, unit.start_line)):
+        if (unit.path, unit.symbol) in types:
             continue
         if unit.kind == "body":  # the first piece of a type is its declaration
             types.add((unit.path, unit.symbol))
-        lines = pinned.text(unit.path).split("\n")
+        lines = texts[unit.path].split("\n")
         place = _first_mention(lines, unit, parts[-1])
         if place is not None and place not in ranked:
             signature = signature_of(lines, place.line, unit.end_line)
@@ -222,6 +225,8 @@ def _fits(item: Evidence, parts: list[str]) -> bool:
 
 def _popularity(pinned: PinnedSnapshot, unit: Evidence, name: str) -> float:
     """How many other files have a unit that names it together with its class, module or package."""
+    import numpy as np
+
     view = pinned.lexical
     owner = _SEPARATORS.split(unit.symbol)[:-1]
     *folders, file = unit.path.split("/")
@@ -236,4 +241,4 @@ def _popularity(pinned: PinnedSnapshot, unit: Evidence, name: str) -> float:
 
 def _holders(pinned: PinnedSnapshot, word: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     terms = terms_of(word)
-    return pinned.lexical.holders(term_hash(terms[-1])) if terms else np.zeros(0, np.int64)
+    return pinned.lexical.holders(term_hash(terms[-1])) if terms else pinned.lexical.file_of[:0]

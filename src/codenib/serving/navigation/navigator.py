@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
-from codenib.core.history import BlameAnswer, HistoryAnswer
 from codenib.core.navigation import Meaning, Position
 from codenib.core.requests import (
     CURRENT,
@@ -49,6 +48,7 @@ from codenib.serving.snapshots.pool import Snapshots
 from codenib.serving.snapshots.reader import SourceReader, link_source, with_cells
 
 if TYPE_CHECKING:
+    from codenib.core.history import BlameAnswer, HistoryAnswer
     from codenib.core.navigation import Location
     from codenib.serving.navigation.compare import NavigationComparison
     from codenib.serving.navigation.lag import LaggingGraph
@@ -90,11 +90,14 @@ class Navigator:
 
         Without a graph, or where no engine resolved the file, by name: a question never builds a graph.
         """
-        from codenib.serving.navigation.neighbours import edge_kinds, neighbours
+        if request.kinds:
+            from codenib.serving.navigation.neighbours import edge_kinds
 
-        edge_kinds(request.kinds)
+            edge_kinds(request.kinds)
 
         def ask(pinned: PinnedSnapshot) -> GraphAnswer:
+            from codenib.serving.navigation.neighbours import neighbours
+
             if not self._is_resolved(pinned, request):
                 return self._neighbours_by_name(pinned, request)
             nodes, note = self.places.asked_nodes(pinned, request)
@@ -150,9 +153,10 @@ class Navigator:
 
         Without a graph it is not known, and the note says so.
         """
-        from codenib.serving.navigation.neighbours import shortest_path, unknown_path
 
         def between(pinned: PinnedSnapshot, ends: Sequence[str | Position]) -> GraphAnswer:
+            from codenib.serving.navigation.neighbours import shortest_path
+
             requests = [NeighboursRequest(where, "dependencies", snapshot=snapshot) for where in ends]
             (starts, note), (goals, other) = (self.places.asked_nodes(pinned, each) for each in requests)
             return shortest_path(pinned, starts, goals, "; ".join(filter(None, (note, other))))
@@ -165,21 +169,27 @@ class Navigator:
             known = [where for where in ends if where is not None]
             return lag.answer_now(between(lag.before, known)) if len(known) == 2 else None
 
-        return self._from_graph(
-            ask, snapshot, ask_lagging, lambda pinned: unknown_path(pinned, start, goal, BUILD)
-        )
+        def ask_names(pinned: PinnedSnapshot) -> GraphAnswer:
+            from codenib.serving.navigation.neighbours import unknown_path
+
+            return unknown_path(pinned, start, goal, BUILD)
+
+        return self._from_graph(ask, snapshot, ask_lagging, ask_names)
 
     def symbols(self, query: str, k: int = 20, snapshot: SnapshotRequest = CURRENT) -> GraphAnswer:
         """Declarations whose name holds `query`: exact names first, then the more important."""
-        from codenib.serving.navigation.by_units import symbols_by_name
-        from codenib.serving.navigation.neighbours import find_symbols
 
-        return self._from_graph(
-            lambda pinned: find_symbols(pinned, query, k),
-            snapshot,
-            None,
-            lambda pinned: symbols_by_name(pinned, query, k),
-        )
+        def ask(pinned: PinnedSnapshot) -> GraphAnswer:
+            from codenib.serving.navigation.neighbours import find_symbols
+
+            return find_symbols(pinned, query, k)
+
+        def ask_names(pinned: PinnedSnapshot) -> GraphAnswer:
+            from codenib.serving.navigation.by_units import symbols_by_name
+
+            return symbols_by_name(pinned, query, k)
+
+        return self._from_graph(ask, snapshot, None, ask_names)
 
     def outline(self, path: str, snapshot: SnapshotRequest = CURRENT) -> GraphAnswer:
         """The declarations of a file, each with its depth; of a folder, its files and what they declare."""

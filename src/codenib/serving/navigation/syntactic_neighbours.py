@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -52,7 +52,7 @@ _TYPES = frozenset(
 _HEADER_LINES = 16  # decorators and blank lines above included
 # Of processor time: files past the first are not parsed, files past the second left out; both are counted.
 _PARSE_S, _READ_S = 0.2, 0.4
-_READ_AT_ONCE = 100
+_READ_AT_ONCE = 25
 _PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
 _MOST_MEANINGS = 5  # declarations of a used name that are listed; a name with more says little
 
@@ -87,6 +87,7 @@ class NeighboursByName:
         self._notes: list[str] = []
         self._left_out = self._unread = 0
         self._texts: dict[str, str] = {}
+        self._files: dict[str, int] = {}  # those that are gone through, each with its place
         self._units: dict[int, Evidence] = {}
 
     def of_symbol(self, meanings: Sequence[Meaning]) -> GraphAnswer:
@@ -147,15 +148,13 @@ class NeighboursByName:
         call = re.compile(rf"(?:@\s*(?:[\w$]+\.)*{re.escape(name)}(?![\w$])|{word.pattern}{CALL})")
         like = meanings[0].place.path
         bare = language_hint(like) in _BARE_CALLS
-        for path, numbers in self._lines_with(name, like, None if bare or not only_calls else call).items():
+        for path, found in self._lines_with(name, like, None if bare or not only_calls else call).items():
             if self._is_late():
                 self._left_out += 1
                 continue
-            lines = self._read(path).code.split("\n")
-            for number in numbers:
+            for number, line in self._code_on(path, found).items():
                 if not self._counts(path, number):
                     continue
-                line = lines[number - 1]
                 for match in word.finditer(line):
                     if (path, number, match.start()) in declared:
                         continue
@@ -230,13 +229,15 @@ class NeighboursByName:
             )
         return uses
 
-    def _lines_with(self, name: str, like: str, fits: re.Pattern[str] | None = None) -> dict[str, list[int]]:
+    def _lines_with(
+        self, name: str, like: str, fits: re.Pattern[str] | None = None
+    ) -> dict[str, dict[int, str]]:
         """The lines with a name that fit, of files in the language of `like`: sources first; no prose."""
         request = RegexRequest(rf"\b{re.escape(name)}\b", k=None, snapshot=self._request.snapshot)
-        lines: dict[str, list[int]] = {}
+        lines: dict[str, dict[int, str]] = {}
         for match in search_regex(self._snapshots, request).items:
             if fits is None or fits.search(match.text):
-                lines.setdefault(match.path, []).append(match.line)
+                lines.setdefault(match.path, {})[match.line] = match.text
         family, shares = _family(like), mark_factors()
         marks = self._pinned.rules.marks
         marked = {path: marks(path) for path in lines if _family(path) == family and self._counts(path, 0)}
@@ -244,23 +245,35 @@ class NeighboursByName:
             (path for path in marked if not marked[path] & Mark.PROSE),
             key=lambda path: (-float(shares[int(marked[path])]), path),
         )
+        unit_names(self._pinned).read_nested()  # whoever goes through files asks what is around lines of them
         self._deadline = time.thread_time() + _READ_S
-        for at in range(0, len(files), _READ_AT_ONCE):  # one git process for many
-            if at and self._is_late():
-                break
-            part = files[at : at + _READ_AT_ONCE]
-            self._texts |= zip(part, self._pinned.texts(part), strict=True)
+        self._files = {path: at for at, path in enumerate(files)}
         return {path: lines[path] for path in files}
 
     def _text(self, path: str) -> str:
-        text = self._texts.get(path)
-        return self._pinned.text(path) if text is None else text
+        """The text of a file; those that will be wanted next are read with it, by one git process."""
+        if path not in self._texts:
+            at = self._files.get(path)
+            part = [path] if at is None else list(self._files)[at : at + _READ_AT_ONCE]
+            self._texts |= zip(part, self._pinned.texts(part), strict=True)
+        return self._texts[path]
 
     def _read(self, path: str) -> CodeAndImports:
-        if time.thread_time() > self._deadline - _READ_S + _PARSE_S:
+        if self._may_parse():
+            return read_code(path, self._text(path), self._imports)
+        self._unread += 1
+        return CodeAndImports(self._text(path), ())
+
+    def _may_parse(self) -> bool:
+        return time.thread_time() <= self._deadline - _READ_S + _PARSE_S
+
+    def _code_on(self, path: str, lines: Mapping[int, str]) -> Mapping[int, str]:
+        """The code on some lines of a file: without comments and strings, while there is time to parse."""
+        if not self._may_parse():  # then the text of no further file is read either
             self._unread += 1
-            return CodeAndImports(self._text(path), ())
-        return read_code(path, self._text(path), self._imports)
+            return lines
+        code = self._read(path).code.split("\n")
+        return {number: code[number - 1] for number in lines}
 
     def _is_late(self) -> bool:
         """Whether so much time went into this answer that it ends with what it has."""

@@ -9,16 +9,25 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from codenib.core.answers import Evidence
 from codenib.core.requests import ResultLevel, Tests
 from codenib.core.source import Mark
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # a question by name finds its places first
+    import numpy as np
+
     from codenib.views.lexical.read import LexicalView, Term
 
 _MOST_TERMS = 8  # matched terms that a result names
+
+# How much of its score marked code keeps under `tests="lower"`: chosen with the constants of `lexical.py`.
+LOWERED = {
+    Mark.TEST: 0.3,
+    Mark.EXAMPLE: 0.5,
+    Mark.VENDORED: 0.7,
+    Mark.GENERATED: 0.5,
+    Mark.PROSE: 0.2,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +45,8 @@ class Retrieval:
         """A mask over paths: those that are accepted; None when all are."""
         if self.accepts is None:
             return None
+        import numpy as np
+
         return np.fromiter((self.accepts(path) for path in paths), bool, len(paths))
 
 
@@ -65,7 +76,7 @@ def unit_evidence(view: LexicalView, unit: int, score: float = 0.0, terms: Seque
 
 
 def _file_evidence(view: LexicalView, file: int, score: float) -> Evidence:
-    units = np.flatnonzero(view.file_of == file)
+    units = (view.file_of == file).nonzero()[0]
     first, last = view.document(int(units[0])), view.document(int(units[-1]))
     span = first.span.path, last.span.end_line
     return file_result(span, first.language, score, Mark(int(view.marks[file])))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from codenib.core.errors import InputError
 from codenib.core.requests import ResultLevel, Tests
 from codenib.core.source import Level, Mark
-from codenib.serving.search.evidence import RankedEvidence, Retrieval, evidence
+from codenib.serving.search.evidence import LOWERED, RankedEvidence, Retrieval, evidence
 from codenib.serving.search.stems import file_stems
 from codenib.views.lexical.query import query_terms
 from codenib.views.lexical.read import LexicalView, Scores
@@ -29,14 +29,6 @@ TESTS: tuple[Tests, ...] = ("include", "exclude", "lower")
 # All constants here were chosen on the 233 development rows, where together they raised Recall@10 of files
 # from .855 to .878 and of functions from .539 to .594; single steps around them move it by less than a point.
 
-# How much of its score marked code keeps under `tests="lower"`.
-LOWERED = {
-    Mark.TEST: 0.3,
-    Mark.EXAMPLE: 0.5,
-    Mark.VENDORED: 0.7,
-    Mark.GENERATED: 0.5,
-    Mark.PROSE: 0.2,
-}
 REST = 0.6  # imports, constants and class headers mention everything and do little
 # To a question they say a little more: a module's or a class's own description stands there. As below: .867
 # at 0.6, .871 at 0.7, .875 at 0.9; but sixty questions about our own functions (the golden rankings) keep a

@@ -14,11 +14,8 @@ from codenib.core.errors import InputError
 from codenib.core.requests import RegexRequest, SearchRequest, SnapshotRequest
 from codenib.core.text.globs import path_filter
 from codenib.core.views import Status, ViewKind, ViewRecord
-from codenib.planner.plan import make_plan, parse_budget
-from codenib.planner.words import sentence, steps_of
 from codenib.serving.snapshots.background import is_allowed
 from codenib.serving.snapshots.reader import link_source
-from codenib.snapshot.history import leads_to
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
     from codenib.compiler.compiler import IndexCompiler
@@ -126,6 +123,8 @@ class Searcher:
 
     def explain(self, request: SearchRequest) -> PlanExplanation:
         """What `search` would do for a request, and why."""
+        from codenib.planner.words import sentence, steps_of
+
         pinned, refreshed = self._pin(request)
         signals, plan = self._plan(request, pinned)
         costs = self.costs.medians()
@@ -179,6 +178,7 @@ class Searcher:
         return pinned, refreshed
 
     def _plan(self, request: SearchRequest, pinned: PinnedSnapshot) -> tuple[Signals, Plan]:
+        from codenib.planner.plan import make_plan
         from codenib.planner.signals import read_signals
 
         signals = read_signals(request.query)
@@ -198,6 +198,7 @@ class Searcher:
         if plan.fusion != "learned" or not wanted or not folder.is_dir():
             return None
         from codenib.serving.search.learned.repository import LEARNED_FOR, learned_for, open_learned
+        from codenib.snapshot.history import leads_to
 
         repository = self._compiler.repository
         path = learned_for(
@@ -250,6 +251,8 @@ def _states(pinned: PinnedSnapshot) -> str:
 
 def _check(request: SearchRequest) -> None:
     """Refuse what can never be answered, before any work."""
+    from codenib.planner.plan import parse_budget
+
     if not request.query.strip():
         raise InputError("the query is empty", hint="codenib search 'what to look for'")
     parse_budget(request.budget)

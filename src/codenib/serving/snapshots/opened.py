@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from codenib.core.views import RepoManifest, Status, ViewKind
 
 if TYPE_CHECKING:  # numpy comes with the first query, not with `import codenib`
+    from codenib.core.source import SourceSnapshot
     from codenib.serving.snapshots.pinned import PinnedSnapshot
 
 #: What an open lexical view takes of memory beside its mapped parts, for each unit, with the names of its
@@ -35,6 +36,7 @@ class FileLook:
     began: float
     ended: float
     pinned: PinnedSnapshot
+    taken: SourceSnapshot | None = None  # where no view was opened for it
 
 
 class OpenSnapshots:

@@ -35,7 +35,6 @@ from codenib.serving.snapshots.status import skipped_files
 from codenib.snapshot.blobs import Blobs, BlobSource
 from codenib.snapshot.secrets import is_secret
 from codenib.units.encoding import as_utf8
-from codenib.units.extract import extract
 from codenib.units.rules import PathRules, rules_of
 
 if TYPE_CHECKING:
@@ -241,6 +240,8 @@ class PinnedSnapshot:
 
     def units(self, path: str) -> tuple[BlobUnits, str]:
         """The units of a file, with its text."""
+        from codenib.units.extract import extract
+
         text = self.text(path)
         return extract(text.encode(), self.rules.language(path)), text
 

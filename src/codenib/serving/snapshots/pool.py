@@ -154,7 +154,7 @@ class SnapshotPool:
                 return recent, ""
             try:
                 with self._store.not_collecting():  # `gc` must not drop what `take` stored, yet unpublished
-                    pinned, outcome = self._pin_current(kind, at, also)
+                    pinned, outcome = self._pin_current(kind, at, also, asked)
             except (StoreFault, OSError) as error:
                 fault = fault_of(error) if isinstance(error, OSError) else error
                 return self._pin_despite(fault, kind, at, also)
@@ -222,7 +222,7 @@ class SnapshotPool:
         if (known := self.opened.pinned.get(key)) is None:
             known = self._loose(snapshot)
             self._remember(key, known)
-        self.opened.look(at, FileLook(started, looked, known))
+        self.opened.look(at, FileLook(started, looked, known, snapshot))
         return known
 
     def pin_last(self, kind: ViewKind) -> PinnedSnapshot | None:
@@ -276,17 +276,21 @@ class SnapshotPool:
 
     def _recently(self, at: str | None, asked: float | None = None) -> PinnedSnapshot | None:
         """The snapshot of the last look at the files, when that is still recent enough."""
+        look = self._recent_look(at, asked)
+        return look.pinned if look is not None else None
+
+    def _recent_look(self, at: str | None, asked: float | None = None) -> FileLook | None:
         look = self.opened.looks.get(at)
         if look is None:
             return None
         now = time.monotonic()
         if look.began >= (asked or ASKED.get() or now):
-            return look.pinned
+            return look
         known = self.unchanged_since(look.began) if at is None else None
         if known is None:
             good_s = min(_RECHECK_SHARE * (look.ended - look.began), _RECHECK_S)
-            return look.pinned if now < look.ended + good_s else None
-        return look.pinned if known and now < look.ended + _RECHECK_WATCHED_S else None
+            return look if now < look.ended + good_s else None
+        return look if known and now < look.ended + _RECHECK_WATCHED_S else None
 
     def _loose(self, snapshot: SourceSnapshot) -> PinnedSnapshot:
         """A snapshot without views."""
@@ -354,15 +358,19 @@ class SnapshotPool:
         return {}
 
     def _pin_current(
-        self, kind: ViewKind | None, at: str | None, also: Sequence[ViewKind]
+        self, kind: ViewKind | None, at: str | None, also: Sequence[ViewKind], asked: float
     ) -> tuple[PinnedSnapshot, Outcome]:
-        started = time.monotonic()
-        snapshot = self._compiler.take(at)
-        looked = time.monotonic()
         wanted = self.views_for_words() if kind is ViewKind.LEXICAL else self.views_of_head()
         views = tuple(each for each in wanted if each not in SLOW_VIEWS or each is kind)
         if kind is not None and kind not in views:
             views = (*views, kind)
+        look = self._recent_look(at, asked)
+        if look is not None and look.taken and self._compiler.current(look.taken, views) is not None:
+            started, snapshot, looked = look.began, look.taken, look.ended
+        else:  # what `take` stores for a view to be built must not be collected before that
+            started = time.monotonic()
+            snapshot = self._compiler.take(at)
+            looked = time.monotonic()
         slow = [each for each in SLOW_VIEWS if each in wanted and each not in views]
         later = self._compiler.waiting_records(snapshot, slow) if at is None else {}
         if (

@@ -13,7 +13,6 @@ from codenib.core.views import RepoManifest, Status, ViewKind, ViewRecord
 from codenib.manifest.files import disk_usage
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
-from codenib.snapshot.history import leads_to
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +83,7 @@ def _learned(compiler: IndexCompiler, commit: str | None) -> tuple[LearnedSummar
     if not (compiler.store.folder / "learned").is_dir():
         return ()
     from codenib.serving.search.learned.repository import LEARNED_FOR, learned_summaries
+    from codenib.snapshot.history import leads_to
 
     return learned_summaries(compiler.store, commit, partial(leads_to, compiler.repository, most=LEARNED_FOR))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -146,3 +148,26 @@ def test_uses_that_nobody_resolved_are_answered_by_name_and_never_called_none(
     assert [(each["qualified"], each["line"]) for each in answer["items"]] == [("front", 8)]
     assert (answer["completeness"], answer["provider"]) == ("unknown", "syntactic")
     assert answer["note"].startswith("by name: no fresh graph")
+
+
+#: What builds, maintains, ranks or draws: a question by name of an indexed repository needs none of it.
+UNNEEDED = (
+    *("codenib.compiler.checkouts", "codenib.compiler.engines", "codenib.compiler.stale_syntax"),
+    *("codenib.compiler.verify", "codenib.core.history", "codenib.navigation.scip.imported"),
+    *("codenib.planner.words", "codenib.serving.context", "codenib.serving.search.learned"),
+    *("codenib.serving.search.lexical", "codenib.snapshot.history", "codenib.views.dense.store"),
+    *("anyio", "concurrent.futures", "faiss", "mcp", "pygments", "regex", "rich", "starlette", "tree_sitter"),
+)
+
+
+def test_a_question_by_name_loads_nothing_that_builds_ranks_or_draws(terminal: Terminal) -> None:
+    terminal.run("index", "--views", "lexical,trigram")
+    code = (
+        "import sys\nfrom codenib.__main__ import main\n"
+        f"sys.argv = ['codenib', '-C', {str(terminal.repository.path)!r}, 'def', 'Cart']\n"
+        "try:\n    main()\nexcept SystemExit as end:\n    assert not end.code\n"
+        f"sys.stderr.write(str([name for name in {UNNEEDED!r} if name in sys.modules]))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "shop/cart.py:1" in done.stdout
+    assert done.stderr.splitlines()[-1] == "[]"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from typing import Any
 
@@ -21,7 +22,7 @@ from codenib.adapters.cli.options import (
     shared,
     waiting,
 )
-from codenib.adapters.cli.output import opened, print_json, say
+from codenib.adapters.cli.output import ProgressDisplay, opened, print_json, say
 from codenib.adapters.cli.standing import Standing, path_here, place_here, standing_in
 from codenib.adapters.envelopes.navigation import (
     drawing_reply,
@@ -33,6 +34,8 @@ from codenib.core.facts import BY_NAME
 from codenib.core.navigation import Meaning
 from codenib.core.requests import NavigationRequest, NeighbourRelation, NeighboursRequest
 from codenib.core.symbols import GraphAnswer, NavigationAnswer, Symbol
+from codenib.serving.workspace import Workspace
+from codenib.system.linear_algebra import load_numpy_beside
 
 _WIDEST = 160
 _CODE_ALONE, _CODE_EACH = 60, 8  # lines of a declaration, alone or one of several
@@ -48,6 +51,12 @@ provided = click.option(
     help="The graph, the language server, or what can answer at once.",
 )
 depth_option = click.option("--depth", default=1, show_default=True, help="How many steps.")
+
+
+def _asking(repository: str, *, quiet: bool) -> AbstractContextManager[tuple[Workspace, ProgressDisplay]]:
+    """The workspace that is asked; what reads its views is on its way."""
+    load_numpy_beside()
+    return opened(repository, quiet=quiet)
 
 
 @click.command("def")
@@ -68,7 +77,7 @@ def def_(
     json_output: bool,
 ) -> None:
     """Show where what stands at a place, or a SYMBOL, is defined. Lines and columns are 1-based."""
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         place = place_here(standing, where, workspace, snapshot)
         request = NavigationRequest(place, name, provider, limit=k or None, snapshot=snapshot)
@@ -97,7 +106,7 @@ def refs(
     json_output: bool,
 ) -> None:
     """Show every place that refers to what stands at a place, or to a SYMBOL."""
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         place = place_here(standing, where, workspace, snapshot)
         request = NavigationRequest(
@@ -216,7 +225,7 @@ def deps(
 
 
 def _show_neighbours(repository: str, request: NeighboursRequest, json_output: bool) -> None:
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         standing = standing_in(repository, workspace)
         where = place_here(standing, str(request.where), workspace, request.snapshot)
         answer = workspace.navigator.neighbours(replace(request, where=where))
@@ -233,7 +242,7 @@ def path(
     repository: str, start: str, goal: str, at: str | None, no_refresh: bool, wait: bool, json_output: bool
 ) -> None:
     """Show the shortest chain of uses from one symbol or file to another."""
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         ends = [place_here(standing, end, workspace, snapshot) for end in (start, goal)]
         answer = workspace.navigator.path(ends[0], ends[1], snapshot)
@@ -250,7 +259,7 @@ def symbols(
     repository: str, query: str, k: int, at: str | None, no_refresh: bool, wait: bool, json_output: bool
 ) -> None:
     """Find declarations by name: exact names first, then the more important."""
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         answer = workspace.navigator.symbols(query, k or EVERYTHING, asked_snapshot(at, no_refresh, wait))
         standing = standing_in(repository, workspace)
         progress.close()
@@ -265,7 +274,7 @@ def outline(
     repository: str, file: str, at: str | None, no_refresh: bool, wait: bool, json_output: bool
 ) -> None:
     """Show the declarations of a file."""
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         snapshot, standing = asked_snapshot(at, no_refresh, wait), standing_in(repository, workspace)
         answer = workspace.navigator.outline(path_here(standing, file, workspace, snapshot), snapshot)
         progress.close()
@@ -347,7 +356,7 @@ def compare_navigation(
 ) -> None:
     """Ask the graph and the language servers at sampled positions and show where they differ."""
     started = time.perf_counter()
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         found = workspace.navigator.compare(n=count, seed=seed, paths=paths)
         progress.close()
     if json_output:
@@ -397,7 +406,7 @@ def graph(
 
     if not (svg_file or html_file or json_output):
         raise InputError("say where to draw", hint=f"codenib graph {where} --svg graph.svg")
-    with opened(repository, quiet=json_output) as (workspace, progress):
+    with _asking(repository, quiet=json_output) as (workspace, progress):
         snapshot = asked_snapshot(at, no_refresh, wait)
         place = place_here(standing_in(repository, workspace), where, workspace, snapshot)
         before, after = (
