@@ -44,6 +44,7 @@ MEMORY = 3000  # fixes that are remembered; older ones say little of today's fil
 ROWS = 400  # of these the newest that ask something are questions
 LEAST_ROWS = 60
 TEST_SHARE = 0.3
+LEAST_TESTS = int(LEAST_ROWS * TEST_SHARE)
 #: What may be learnt: signals of files, and signals of functions.
 COMPONENTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "similar fixes, files": (("similar",), ()),
@@ -81,10 +82,12 @@ class LearnReport:
     """What was mined, tried and decided; `artifact` names what was stored, empty when nothing was.
 
     `shipped` are the recalls of files and functions in the shipped order on the test part, None without a
-    test. `passed` names the component whose test allows its use. `unknown` says which commits the history
-    lacks, and the command that brings them. `questions` counts those of the journal that are known,
-    `question_rows` those that weights were fitted on; `journal` says why there are none, where they were
-    wanted, or what was left out.
+    test. `passed` names the component whose test allows its use. `unsure_rows` counts the questions of
+    the test of which the shipped order is unsure: no other can change. `earlier` is the commit of what
+    was learnt before and is used for this commit, where nothing is stored now. `unknown` says which
+    commits the history lacks, and the command that brings them. `questions` counts those of the journal
+    that are known, `question_rows` those that weights were fitted on; `journal` says why there are none,
+    where they were wanted, or what was left out.
     """
 
     commit: str
@@ -98,6 +101,8 @@ class LearnReport:
     artifact: str
     seconds: float
     passed: str = ""
+    unsure_rows: int = 0
+    earlier: str = ""
     unknown: str = ""
     questions: int = 0
     question_rows: int = 0
@@ -134,9 +139,13 @@ def learn(
         tested = UNTESTED
     else:
         tested = measure(workspace, mined, rows, asked, progress)
-        chosen = next(each for each in tested.components if each.is_chosen)
+        chosen = next((each for each in tested.components if each.is_chosen), None)
         why = "better on commits that it did not see"
-        if not chosen.comparison.is_better:
+        if chosen is None:
+            matching = f"{tested.fit_rows} earlier and {tested.test_rows} later of {len(rows)} questions"
+            least = f"{LEAST_ROWS - LEAST_TESTS} and {LEAST_TESTS} are needed"
+            verdict = f"nothing changed: {matching} have words that are in the code, {least}"
+        elif not chosen.comparison.is_better:
             verdict = "nothing changed: what was chosen is not better on the commits that it did not see"
         elif dry_run:
             passed, verdict = chosen.name, f"{chosen.name} would be used: {why}"
@@ -145,6 +154,7 @@ def learn(
             data = _encode(pinned.ref.commit, everything, tested, chosen)
             artifact = workspace.maintenance.store_learned(data)
             passed, verdict = chosen.name, f"{chosen.name} is used from now on: {why}"
+    earlier = None if artifact else workspace.searcher.learnt_at(pinned.ref.commit)
     return LearnReport(
         commit=pinned.ref.commit,
         fixes=len(fixes),
@@ -157,6 +167,8 @@ def learn(
         artifact=artifact,
         seconds=time.perf_counter() - started,
         passed=passed,
+        unsure_rows=tested.unsure_rows,
+        earlier=earlier.commit if earlier else "",
         unknown=pinned.manifest.views[ViewKind.HISTORY].error,
         questions=len(known),
         question_rows=tested.question_rows,
@@ -175,7 +187,8 @@ def _with_times(commits: Iterable[Commit], times: dict[str, int]) -> Iterator[Co
 class Measurement:
     """The outcome of `measure`: where the candidates came from, how many rows, and every component.
 
-    `question_rows` counts the journal's among what was fitted.
+    There are no components where too few rows have candidates. `question_rows` counts the journal's among
+    what was fitted.
     """
 
     commit: str
@@ -184,6 +197,7 @@ class Measurement:
     shipped: tuple[float, float] | None
     components: tuple[ComponentResult, ...]
     question_rows: int = 0
+    unsure_rows: int = 0
 
 
 UNTESTED = Measurement("", 0, 0, shipped=None, components=())
@@ -232,6 +246,8 @@ def measure(
     }
     tests = [each for number in rows[:split] if (each := candidates(number, first - 1))]
     fit_rows = [number for number in known if number not in questions]
+    if len(tests) < LEAST_TESTS or len(fit_rows) < LEAST_ROWS - LEAST_TESTS:
+        return Measurement(before, len(fit_rows), len(tests), shipped=None, components=())
     newer = fit_rows[: max(len(fit_rows) // 3, 1)]  # the newer third chooses among components
     trial_rows = [known[number] for number in newer]
     earlier = [each for number, each in known.items() if number > newer[-1]]
@@ -256,6 +272,7 @@ def measure(
         shipped=(float(shipped[0]), float(shipped[1])),
         components=tuple(results),
         question_rows=len(known) - len(fit_rows),
+        unsure_rows=sum(unsureness(row.units_after(row.files.scores).scores) >= UNSURE for row in tests),
     )
 
 

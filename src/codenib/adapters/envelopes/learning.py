@@ -31,9 +31,11 @@ class ComponentItem(msgspec.Struct, frozen=True):
 class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     """`learn`: what was mined, how each component did, and what is used; `artifact` is empty for nothing.
 
-    `shipped_files` and `shipped_functions` are null where nothing was tested. `unknown` says which commits
-    the clone does not have, and the command that brings them.
-    `forgotten` counts what `--forget` dropped, `questions` what the journal gave; `journal` says why nothing.
+    `shipped_files` and `shipped_functions` are null where nothing was tested. `unsure_rows` counts the
+    questions of the test that could change: of the others the shipped order is sure. `earlier` is the
+    commit of what was learnt before and is still used. `unknown` says which commits the clone does not
+    have, and the command that brings them. `forgotten` counts what `--forget` dropped, `questions` what
+    the journal gave; `journal` says why nothing.
     """
 
     commit: str
@@ -45,6 +47,8 @@ class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     shipped_functions: float | None
     verdict: str
     artifact: str
+    unsure_rows: int = 0
+    earlier: str = ""
     unknown: str = ""
     forgotten: int = 0
     questions: int = 0
@@ -72,6 +76,8 @@ def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
         shipped_functions=None if functions is None else rounded(functions),
         verdict=report.verdict,
         artifact=report.artifact,
+        unsure_rows=report.unsure_rows,
+        earlier=report.earlier,
         unknown=report.unknown,
         forgotten=forgotten,
         questions=report.questions,
