@@ -47,11 +47,13 @@ def make_fix_repository(
     shuffled: bool = False,
     new_from: int | None = None,
     foreign: range = range(0),
+    often: int = 0,
 ) -> None:
     """A repository of `commits` fixes; `shuffled`: nothing says which module and function is next.
 
     From the fix `new_from` on the symptoms are others, `new_symptom`, which no earlier fix names, and nothing
     says which function of the module it is. Of the fixes `foreign` the message has no word of the code.
+    The last `often` modules are changed nine times of ten.
     """
     path.mkdir(parents=True)
     subprocess.run(["git", "init", "-q", "-b", "main", str(path)], check=True)
@@ -59,6 +61,8 @@ def make_fix_repository(
     stream = [_commit(0, "Begin", {f"part_{n}.py": module(n, 0) for n in range(MODULES)})]
     for step in range(1, commits + 1):
         number = chance.randrange(MODULES)
+        if often and chance.random() < 0.9:
+            number = MODULES - 1 - chance.randrange(often)
         symptom = SYMPTOMS[chance.randrange(MODULES) if shuffled else number]
         if new_from is not None and step >= new_from:
             symptom = new_symptom(number)

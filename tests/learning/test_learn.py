@@ -100,6 +100,18 @@ def test_shuffled_labels_teach_nothing(tmp_path: Path) -> None:
         assert workspace.status().learned == ()
 
 
+def test_what_gains_as_much_with_shuffled_messages_is_not_used(tmp_path: Path) -> None:
+    make_fix_repository(tmp_path / "habit", shuffled=True, often=4)
+    with Workspace(tmp_path / "habit") as workspace:
+        report = learn(workspace)
+    (chosen,) = (each for each in report.components if each.is_chosen)
+    assert chosen.comparison.is_better, "it knows which files change often"
+    assert chosen.over_shuffled.low < 0
+    assert report.verdict == "nothing changed: what was chosen is no better than with shuffled messages"
+    assert report.artifact == ""
+    assert [item.better for item in learn_reply(report).items if item.chosen] == [False]
+
+
 def test_a_future_commit_changes_nothing_that_is_learnt_before_it(repository: GitRepo) -> None:
     old = repository.head()
     with Workspace(repository.path) as workspace:

@@ -8,12 +8,14 @@ import msgspec
 
 from codenib.adapters.envelopes.envelope import Envelope, rounded
 from codenib.learning.evaluate import Gain
-from codenib.learning.learn import ComponentResult, LearnReport
+from codenib.learning.learn import LearnReport
+from codenib.learning.measure import ComponentResult
 
 
 class ComponentItem(msgspec.Struct, frozen=True):
     """A component on the commits of the test: gains as shares of recall in the first ten, with intervals.
 
+    `over_shuffled` is the gain of `both` over the same with the messages of the past shuffled.
     `chosen` before the test was looked at, `passed` it: this one is used, or would be without `--dry-run`.
     """
 
@@ -21,6 +23,7 @@ class ComponentItem(msgspec.Struct, frozen=True):
     files: Gain
     functions: Gain
     both: Gain
+    over_shuffled: Gain
     better: bool
     chosen: bool
     passed: bool
@@ -93,7 +96,8 @@ def _item(result: ComponentResult, passed: str) -> ComponentItem:
         files=comparison.files,
         functions=comparison.functions,
         both=comparison.both,
-        better=comparison.is_better,
+        over_shuffled=result.over_shuffled,
+        better=result.is_better,
         chosen=result.is_chosen,
         passed=result.name == passed,
         file_weights=result.weights.files,

@@ -81,6 +81,8 @@ def _print(report: LearnReport) -> None:
             told = (f"{_gain(gain):>22}" for gain in (gains.files, gains.functions, gains.both))
             click.echo(f"{mark} {each.name:<24} {' '.join(told)}")
         click.echo("* chosen on earlier fixes, before the test was looked at")
+        over = next(each.over_shuffled for each in report.components if each.is_chosen)
+        click.echo(f"  over itself with the messages of the past shuffled: {_gain(over)}")
     color = "green" if report.artifact else "yellow"
     click.echo(f"{click.style(report.verdict, fg=color)} ({report.seconds:.0f} s)")
     if report.artifact:
