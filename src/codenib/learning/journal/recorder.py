@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 import os
 import queue
+import re
 import secrets
 import threading
 import time
@@ -30,7 +31,7 @@ from codenib.learning.journal.entries import (
     GivenPlace,
     JournalEntry,
 )
-from codenib.learning.journal.store import JournalStore
+from codenib.learning.journal.store import JournalStore, mask_entry_text
 from codenib.manifest.store import Store
 from codenib.snapshot.repository import Repository, locate
 from codenib.snapshot.secrets import is_secret
@@ -40,6 +41,10 @@ _WAITING = 1000  # calls that may wait to be written; further ones are dropped a
 _CLOSE_S = 5.0
 # Between a call and its writing: the reply that is being sent has the interpreter for itself meanwhile.
 _LATER_S = 0.1
+#: Arguments that name files; the name of one that holds secrets is not written down.
+_PATHS = frozenset({"path", "paths", "like"})
+_SECRETS_FILE = "[secrets file]"
+_LINES = re.compile(r":[\d:-]*\Z")
 
 
 def new_session() -> str:
@@ -215,7 +220,11 @@ class _Noted(msgspec.Struct, frozen=True):
             self.session,
             worktree,
             tool=self.tool,
-            arguments={name: _bounded(value) for name, value in self.arguments.items() if value is not None},
+            arguments={
+                _cut(name): _recorded(name, value)
+                for name, value in self.arguments.items()
+                if value is not None
+            },
             snapshot=snapshot.get("id", ""),
             commit=snapshot.get("commit"),
             dirty=bool(snapshot.get("dirty")),
@@ -241,10 +250,18 @@ def _place(item: Mapping[str, Any]) -> GivenPlace:
     )
 
 
-def _bounded(value: Any) -> Any:
+def _recorded(name: str, value: Any) -> Any:
     """An argument as an entry has it; what a client sends in place of one is text."""
     if isinstance(value, bool | int | float):
         return value
-    if isinstance(value, list | tuple):
-        return [str(each)[:MOST_TEXT] for each in value[:MOST_PLACES]]
-    return str(value)[:MOST_TEXT]
+    tell = _cut_path if name in _PATHS else _cut
+    return [tell(each) for each in value[:MOST_PLACES]] if isinstance(value, list | tuple) else tell(value)
+
+
+def _cut(value: Any) -> str:
+    """The beginning of a text, masked before: what is left of a token that is cut is not known as one."""
+    return mask_entry_text(str(value))[:MOST_TEXT]
+
+
+def _cut_path(value: Any) -> str:
+    return _SECRETS_FILE if is_secret(_LINES.sub("", str(value))) else _cut(value)

@@ -121,8 +121,12 @@ class JournalStore:
 
 def masked(entry: JournalEntry) -> str:
     """The entry as JSON, without secrets of known formats and without keys of providers."""
-    clean = mask_texts(msgspec.to_builtins(entry), lambda text: hide(mask_recorded(text)))
-    return msgspec.json.encode(clean).decode()
+    return msgspec.json.encode(mask_texts(msgspec.to_builtins(entry), mask_entry_text)).decode()
+
+
+def mask_entry_text(text: str) -> str:
+    """A text of an entry without secrets; the whole one, as a part may not tell what it is of."""
+    return hide(mask_recorded(text))
 
 
 def _between(since: float | None, until: float | None) -> tuple[str, tuple[float, ...]]:
