@@ -13,6 +13,7 @@ from tests.serving.conftest import SHOP
 
 from codenib.core.errors import StateError
 from codenib.learning.journal.consent import (
+    LEAST_BYTES,
     consent_file,
     give_consent,
     journal_file,
@@ -105,6 +106,19 @@ def test_a_file_that_holds_secrets_is_not_named_when_it_is_asked_for(
     (entry,) = journal_entries(shop.path)
     assert isinstance(entry, CallEntry)
     assert entry.arguments[name] == ("[secrets file]" if name != "paths" else ["src/**", "[secrets file]"])
+
+
+def test_a_large_call_takes_no_other_entry_with_it(shop: GitRepo) -> None:
+    give_consent(shop.path, max_bytes=LEAST_BYTES)
+    record(shop.path, "an earlier question")
+    recorder = SessionRecorder(shop.path)
+    large = {f"odd{number}": ["z" * 9000] * 99 for number in range(300)}
+    recorder.note("search", {"query": "later", "paths": ["src/**", "lib/**"], **large}, FACTS, 2, False)
+    recorder.close()
+    earlier, later = journal_entries(shop.path)
+    assert isinstance(earlier, CallEntry) and isinstance(later, CallEntry)
+    assert (earlier.query, later.query) == ("an earlier question", "later")
+    assert later.arguments["paths"] == ["src/**", "lib/**"]
 
 
 def test_nothing_is_recorded_until_somebody_consents_nor_afterwards(shop: GitRepo) -> None:

@@ -13,7 +13,9 @@ import re
 import secrets
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +26,8 @@ from codenib.core.errors import CodenibError
 from codenib.learning.journal.consent import Consent, consent_file, journal_file, read_consent
 from codenib.learning.journal.edits import edit_between, published_files
 from codenib.learning.journal.entries import (
+    MOST_ARGUMENTS,
+    MOST_NAME,
     MOST_PLACES,
     MOST_TEXT,
     AnsweringPlan,
@@ -220,11 +224,7 @@ class _Noted(msgspec.Struct, frozen=True):
             self.session,
             worktree,
             tool=self.tool,
-            arguments={
-                _cut(name): _recorded(name, value)
-                for name, value in self.arguments.items()
-                if value is not None
-            },
+            arguments=_arguments(self.arguments),
             snapshot=snapshot.get("id", ""),
             commit=snapshot.get("commit"),
             dirty=bool(snapshot.get("dirty")),
@@ -250,12 +250,21 @@ def _place(item: Mapping[str, Any]) -> GivenPlace:
     )
 
 
+def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as an entry has them; what a client sends in place of one is text."""
+    named = ((name, value) for name, value in given.items() if value is not None)
+    return {_cut(name)[:MOST_NAME]: _recorded(name, value) for name, value in islice(named, MOST_ARGUMENTS)}
+
+
 def _recorded(name: str, value: Any) -> Any:
-    """An argument as an entry has it; what a client sends in place of one is text."""
     if isinstance(value, bool | int | float):
         return value
     tell = _cut_path if name in _PATHS else _cut
-    return [tell(each) for each in value[:MOST_PLACES]] if isinstance(value, list | tuple) else tell(value)
+    if not isinstance(value, list | tuple):
+        return tell(value)
+    texts = [tell(each) for each in value[:MOST_PLACES]]
+    fitting = bisect_right(list(accumulate(map(len, texts))), MOST_TEXT)
+    return texts[: max(fitting, 1)]
 
 
 def _cut(value: Any) -> str:
