@@ -131,14 +131,15 @@ class Collector:
 
     def _opened(self, rows: Sequence[LocalizeRow]) -> Iterator[tuple[LocalizeRow, Contexts | str]]:
         """Each row with the views of its commit opened, or why they are not there."""
-        repository = locate(self.clones.find(rows[0].repo))
+        clone = self.clones.find(rows[0].repo)
+        repository = locate(clone)
         compiler = IndexCompiler(repository, Store(repository.key))
         with closing(compiler.dense):
             for commit, found in groupby(rows, key=lambda row: row.base_commit):
                 here = list(found)
                 try:
                     manifest = compiler.ensure(compiler.take(commit), VIEWS, head=True).manifest
-                    contexts = load_views(manifest, VIEWS)
+                    contexts = load_views(manifest, VIEWS, repository=clone)
                 except CodenibError as error:
                     yield from ((row, error.message) for row in here)
                     continue
