@@ -36,13 +36,24 @@ def message(symptom: str) -> str:
     return f"Fix {symptom} while a value is handled\n\nThe value was handled twice when {symptom} came first."
 
 
+#: Words that no code of these repositories has.
+FOREIGN = "исправлена ошибка при обработке входного значения"
+
+
 def make_fix_repository(
-    path: Path, commits: int = 110, *, shuffled: bool = False, new_from: int | None = None
+    path: Path,
+    commits: int = 110,
+    *,
+    shuffled: bool = False,
+    new_from: int | None = None,
+    foreign: range = range(0),
+    often: int = 0,
 ) -> None:
     """A repository of `commits` fixes; `shuffled`: nothing says which module and function is next.
 
     From the fix `new_from` on the symptoms are others, `new_symptom`, which no earlier fix names, and nothing
-    says which function of the module it is.
+    says which function of the module it is. Of the fixes `foreign` the message has no word of the code.
+    The last `often` modules are changed nine times of ten.
     """
     path.mkdir(parents=True)
     subprocess.run(["git", "init", "-q", "-b", "main", str(path)], check=True)
@@ -50,11 +61,14 @@ def make_fix_repository(
     stream = [_commit(0, "Begin", {f"part_{n}.py": module(n, 0) for n in range(MODULES)})]
     for step in range(1, commits + 1):
         number = chance.randrange(MODULES)
+        if often and chance.random() < 0.9:
+            number = MODULES - 1 - chance.randrange(often)
         symptom = SYMPTOMS[chance.randrange(MODULES) if shuffled else number]
         if new_from is not None and step >= new_from:
             symptom = new_symptom(number)
         changed = chance.choice(NAMES) if shuffled or new_from is not None else "run"
-        stream.append(_commit(step, message(symptom), {f"part_{number}.py": module(number, step, changed)}))
+        text = FOREIGN if step in foreign else message(symptom)
+        stream.append(_commit(step, text, {f"part_{number}.py": module(number, step, changed)}))
     data = "".join(stream).encode()
     subprocess.run(["git", "-C", str(path), "fast-import", "--quiet"], input=data, check=True)
     subprocess.run(["git", "-C", str(path), "reset", "-q", "--hard", "main"], check=True)
@@ -62,7 +76,7 @@ def make_fix_repository(
 
 def _commit(step: int, text: str, files: dict[str, str]) -> str:
     who = f"A <a@example.com> {committed(step)} +0000"
-    head = f"commit refs/heads/main\ncommitter {who}\ndata {len(text)}\n{text}\n"
+    head = f"commit refs/heads/main\ncommitter {who}\ndata {len(text.encode())}\n{text}\n"
     body = "".join(
         f"M 100644 inline {name}\ndata {len(content)}\n{content}\n" for name, content in files.items()
     )

@@ -100,6 +100,18 @@ def test_shuffled_labels_teach_nothing(tmp_path: Path) -> None:
         assert workspace.status().learned == ()
 
 
+def test_what_gains_as_much_with_shuffled_messages_is_not_used(tmp_path: Path) -> None:
+    make_fix_repository(tmp_path / "habit", shuffled=True, often=4)
+    with Workspace(tmp_path / "habit") as workspace:
+        report = learn(workspace)
+    (chosen,) = (each for each in report.components if each.is_chosen)
+    assert chosen.comparison.is_better, "it knows which files change often"
+    assert chosen.over_shuffled.low < 0
+    assert report.verdict == "nothing changed: what was chosen is no better than with shuffled messages"
+    assert report.artifact == ""
+    assert [item.better for item in learn_reply(report).items if item.chosen] == [False]
+
+
 def test_a_future_commit_changes_nothing_that_is_learnt_before_it(repository: GitRepo) -> None:
     old = repository.head()
     with Workspace(repository.path) as workspace:
@@ -151,6 +163,37 @@ def test_few_fixes_are_too_few(tmp_path: Path) -> None:
     make_fix_repository(tmp_path / "young", commits=5)
     result = CliRunner().invoke(cli, ["-C", str(tmp_path / "young"), "learn"], catch_exceptions=False)
     assert "nothing changed: 5 commits ask and answer a question, 60 are needed" in result.output
+
+
+@pytest.mark.parametrize(
+    ("foreign", "matching"),
+    [
+        (range(111), "0 earlier and 0 later of 110"),
+        (range(78, 111), "77 earlier and 0 later of 110"),
+        (range(78), "0 earlier and 33 later of 110"),
+    ],
+)
+def test_messages_without_a_word_of_the_code_test_nothing(
+    tmp_path: Path, foreign: range, matching: str
+) -> None:
+    make_fix_repository(tmp_path / "foreign", foreign=foreign)
+    result = CliRunner().invoke(cli, ["-C", str(tmp_path / "foreign"), "learn"], catch_exceptions=False)
+    assert result.exit_code == 0
+    assert f"nothing changed: {matching} questions have words that are in the code" in result.output
+    assert "gain in points" not in result.output
+
+
+def test_what_decides_and_what_is_still_used_is_told(repository: GitRepo) -> None:
+    with Workspace(repository.path) as workspace:
+        learnt = learn(workspace)
+    repository.commit({"more.py": "x = 1\n"}, "More")
+    again = ["-C", str(repository.path), "learn", "--dry-run"]
+    result = CliRunner().invoke(cli, again, catch_exceptions=False)
+    assert f"what was learnt at {learnt.commit[:10]} is still used" in result.output
+    assert "mean of both" in result.output
+    assert "it is unsure of 33 of these questions: only they can change" in result.output
+    reply = msgspec.json.decode(CliRunner().invoke(cli, [*again, "--json"]).stdout)
+    assert (reply["earlier"], reply["unsure_rows"], reply["test_rows"]) == (learnt.commit, 33, 33)
 
 
 def test_too_few_fixes_leave_what_was_not_tested_unknown(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -40,6 +41,27 @@ def test_answers_are_of_the_manifest_after_the_worktree_and_its_head_moved_on(re
             assert published.files == ["src/session.py"]
             assert published.current_snapshot() != manifest.snapshot
         assert live.regex("drop_session").total == 1
+
+
+def test_of_clones_with_one_snapshot_the_views_of_the_named_one_are_opened(
+    repository: GitRepo, tmp_path: Path
+) -> None:
+    places = [repository.path, *(tmp_path / f"clone{number}" for number in range(3))]
+    for place in places[1:]:
+        subprocess.run(["git", "clone", "-q", str(repository.path), str(place)], check=True)
+    for (
+        place
+    ) in places:  # the lexical view of one alone, the history of all: the snapshot is published by all
+        with codenib.open(place) as live:
+            live.index([ViewKind.HISTORY])
+    for place in places:
+        with codenib.open(place) as live:
+            manifest = live.index([ViewKind.LEXICAL]).manifest
+        with open_published(manifest, repository=place) as published:
+            assert [item.symbol for item in published.search("session").items] == ["save_session"]
+            assert str(locate(place).key) in published.status().store
+        with open_published(manifest) as published:
+            assert published.search("session").total == 1
 
 
 def test_no_builder_is_reachable(repository: GitRepo) -> None:

@@ -15,7 +15,7 @@ from codenib.serving.search.evidence import Retrieval
 from codenib.serving.search.learned.features import FILE_COLUMNS, UNIT_COLUMNS, Features
 from codenib.serving.search.learned.gather import gather_features
 from codenib.serving.search.learned.model import shipped
-from codenib.serving.search.learned.rank import unit_keys
+from codenib.serving.search.learned.rank import unit_keys, unsureness
 
 if TYPE_CHECKING:
     from codenib.core.embedding import Embedder
@@ -50,6 +50,16 @@ class FixCandidates:
         return replace(
             self, files=files, unit_weights=np.array([by_name.get(name, 0.0) for name in self.names])
         )
+
+    def signalled(self, memory: FixMemory, asked: QuerySimilarity) -> FixCandidates:
+        """The same candidates with what another memory says of them."""
+        files = replace(self.files, signals=memory.of_paths(asked, self.paths))
+        return replace(self, files=files, unit_signals=memory.of_symbols(asked, self.names))
+
+    @property
+    def unsureness(self) -> float:
+        """How unsure the shipped order of the units is."""
+        return unsureness(self.units_after(self.files.scores).scores)
 
     def units_after(self, file_scores: Array) -> LabelledList:
         """The units, when files have these scores."""

@@ -47,6 +47,11 @@ def compare_recalls(shipped: Array, learnt: Array) -> Comparison:
     return Comparison(*(_gain(values, draws) for values in (difference[:, 0], difference[:, 1], both)))
 
 
+def gain_over(other: Array, learnt: Array) -> Gain:
+    """The gain of the mean of files and functions over another table of recall."""
+    return compare_recalls(other, learnt).both
+
+
 def _gain(values: Array, draws: Array) -> Gain:
     """
     >>> _gain(np.array([1.0, 1.0]), np.zeros((10, 2), int))

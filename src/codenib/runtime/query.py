@@ -165,5 +165,5 @@ def _opened(
     if manifest is None:
         assert source.repo_path is not None
         manifest = compile_views(source.repo_path, needed, skills, progress)
-    with load_views(manifest, needed, navigation=navigation) as opened:
+    with load_views(manifest, needed, navigation=navigation, repository=source.repo_path) as opened:
         yield opened

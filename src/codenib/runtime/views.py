@@ -78,9 +78,13 @@ def load_views(
     needed: Collection[ViewKind] = (),
     *,
     navigation: Navigation = "static",
+    repository: str | Path | None = None,
 ) -> Contexts:
-    """Open the views that are needed; a missing, stale or failed one is a `StateError` with its command."""
-    workspace = open_published(manifest)
+    """Open the views that are needed; a missing, stale or failed one is a `StateError` with its command.
+
+    `repository` says whose they are, where several clones have the snapshot.
+    """
+    workspace = open_published(manifest, repository=repository)
     try:
         workspace.open_views(_ordered(needed))
     except BaseException:

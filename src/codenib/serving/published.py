@@ -20,9 +20,12 @@ class _RepositoryFile(msgspec.Struct):
     location: str
 
 
-def open_published(manifest: RepoManifest | str | Path) -> Workspace:
-    """The workspace of a manifest: the value, or its file (`repos/KEY/manifests/SNAPSHOT.json`)."""
-    file = _file_of(manifest) if isinstance(manifest, RepoManifest) else Path(manifest)
+def open_published(manifest: RepoManifest | str | Path, *, repository: str | Path | None = None) -> Workspace:
+    """The workspace of a manifest: the value, or its file (`repos/KEY/manifests/SNAPSHOT.json`).
+
+    Clones of one commit have the same snapshot: `repository` says whose views a value means.
+    """
+    file = _file_of(manifest, repository) if isinstance(manifest, RepoManifest) else Path(manifest)
     folder = file.absolute().parent.parent
     try:
         data = (folder / "repository.json").read_bytes()
@@ -37,8 +40,15 @@ def open_published(manifest: RepoManifest | str | Path) -> Workspace:
     return Workspace(location, manifest=manifest if isinstance(manifest, RepoManifest) else published)
 
 
-def _file_of(manifest: RepoManifest) -> Path:
-    files = sorted((home() / "repos").glob(f"*/manifests/{manifest.snapshot}.json"))
+def _file_of(manifest: RepoManifest, repository: str | Path | None) -> Path:
+    key = "*" if repository is None else locate(Path(repository)).key
+    files = sorted((home() / "repos").glob(f"{key}/manifests/{manifest.snapshot}.json"))
     if not files:
         raise StateError(f"snapshot {manifest.snapshot} is no longer published", hint="codenib update")
-    return files[0]
+    return next((file for file in files if _has_artifacts(file, manifest)), files[0])
+
+
+def _has_artifacts(file: Path, manifest: RepoManifest) -> bool:
+    """Whether the artifacts of a manifest lie in the store that a file is of."""
+    folder = file.parent.parent / "artifacts"
+    return all((folder / each.artifact).is_dir() for each in manifest.views.values() if each.artifact)

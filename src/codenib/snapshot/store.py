@@ -71,7 +71,7 @@ class LocalBlobs:
         """Forget these and give their space back to the file system."""
         keys = [(digest,) for digest in digests]
         self._database.write(lambda db: db.executemany("DELETE FROM blobs WHERE digest = ?", keys))
-        self._database.run(lambda db: db.execute("PRAGMA incremental_vacuum").fetchall())
+        self._database.shrink()
 
     def close(self) -> None:
         """Close the file; the store cannot be used after."""

@@ -10,11 +10,11 @@ import msgspec
 import pytest
 from click.testing import CliRunner
 from tests.gitrepo import GitRepo
-from tests.runtime.modelserver import Call, Says, serving
+from tests.runtime.modelserver import Call, Fails, Says, serving
 from tests.serving.search.rerankers.tiny import write_cross_encoder
 
 from codenib.adapters.cli.main import cli
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, ProviderError
 from codenib.evals.data.rows import LocalizeRow
 from codenib.evals.flywheel.collect import DECISIONS
 from codenib.evals.flywheel.command import command
@@ -145,6 +145,27 @@ def test_a_model_behind_an_endpoint_is_asked_and_its_runs_are_exported(
     ]
     assert {each["about"]["provider"] for each in rows} == {"openai"}
     assert any(each["completion"][0].get("tool_calls") for each in rows)
+
+
+def test_a_model_that_fails_ends_the_run_and_what_failed_is_tried_again(
+    fixes: GitRepo, tmp_path: Path
+) -> None:
+    place = {"path": "shop/cart.py", "start_line": 4, "end_line": 6}
+    says = Says(json.dumps({"summary": "There.", "locations": [place]}))
+    run = [
+        "--repos", str(fixes.path), "--rounds", "1", "--per-repo", "6", "--out", str(tmp_path / "run"),
+        "--decision", "context", "--provider", "openai:m",
+    ]  # fmt: skip
+    asked = 4 + 2 * len(DECISIONS["context"])
+    with serving(says, *[Fails(401, "no such key")] * asked) as server:
+        with pytest.raises(ProviderError, match="failed 3 times in a row: openai answered 401") as failed:
+            command.main([*run, "--base-url", server.base_url("openai")], standalone_mode=False)
+        assert len(server.requests) == 4
+    assert "the same command goes on" in failed.value.hint
+    with serving(*[says] * (asked - 1)) as server:
+        found = flywheel(*run, "--base-url", server.base_url("openai"))
+    assert not server.script, "what succeeded before is not asked again"
+    assert found["failed"] == 0
 
 
 def test_rounds_follow_time_and_the_replay_is_the_latest_part_or_other_repositories() -> None:

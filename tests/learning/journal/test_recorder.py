@@ -13,13 +13,14 @@ from tests.serving.conftest import SHOP
 
 from codenib.core.errors import StateError
 from codenib.learning.journal.consent import (
+    LEAST_BYTES,
     consent_file,
     give_consent,
     journal_file,
     read_consent,
     withdraw_consent,
 )
-from codenib.learning.journal.entries import CallEntry, EditEntry
+from codenib.learning.journal.entries import MOST_TEXT, CallEntry, EditEntry
 from codenib.learning.journal.feedback import answer_outcomes
 from codenib.learning.journal.recorder import SessionRecorder
 from codenib.learning.journal.review import (
@@ -74,6 +75,50 @@ def test_a_real_session_is_recorded_from_question_to_edit(shop: GitRepo) -> None
     rank = outcome.follow_ups[0].rank
     assert first.places[rank - 1].path == file
     assert [each.how for each in outcome.follow_ups] == ["read", "edit"]
+
+
+def test_a_token_that_is_cut_at_the_limit_is_masked_all_the_same(shop: GitRepo) -> None:
+    give_consent(shop.path)
+    secret = "k7Q2" * 9
+    for shown in (5, 20, 35):
+        record(shop.path, "w" * (MOST_TEXT - shown - 5) + f" ghp_{secret}")
+    assert len(journal_entries(shop.path)) == 3
+    for file in journal_file(locate(shop.path)).parent.iterdir():
+        assert secret[:5].encode() not in file.read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("path", "config/.env"),
+        ("path", "id_rsa:1-4"),
+        ("paths", ["src/**", "server.pem"]),
+        ("like", ".env:3"),
+    ],
+)
+def test_a_file_that_holds_secrets_is_not_named_when_it_is_asked_for(
+    shop: GitRepo, name: str, value: str | list[str]
+) -> None:
+    give_consent(shop.path)
+    recorder = SessionRecorder(shop.path)
+    recorder.note("read", {name: value}, {}, 0, True)
+    recorder.close()
+    (entry,) = journal_entries(shop.path)
+    assert isinstance(entry, CallEntry)
+    assert entry.arguments[name] == ("[secrets file]" if name != "paths" else ["src/**", "[secrets file]"])
+
+
+def test_a_large_call_takes_no_other_entry_with_it(shop: GitRepo) -> None:
+    give_consent(shop.path, max_bytes=LEAST_BYTES)
+    record(shop.path, "an earlier question")
+    recorder = SessionRecorder(shop.path)
+    large = {f"odd{number}": ["z" * 9000] * 99 for number in range(300)}
+    recorder.note("search", {"query": "later", "paths": ["src/**", "lib/**"], **large}, FACTS, 2, False)
+    recorder.close()
+    earlier, later = journal_entries(shop.path)
+    assert isinstance(earlier, CallEntry) and isinstance(later, CallEntry)
+    assert (earlier.query, later.query) == ("an earlier question", "later")
+    assert later.arguments["paths"] == ["src/**", "lib/**"]
 
 
 def test_nothing_is_recorded_until_somebody_consents_nor_afterwards(shop: GitRepo) -> None:

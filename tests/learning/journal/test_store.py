@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -9,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from codenib.core.errors import StateError
+from codenib.learning.journal.consent import LEAST_BYTES
 from codenib.learning.journal.entries import CallEntry, EditEntry, GivenPlace
 from codenib.learning.journal.store import JournalStore
 
@@ -64,6 +67,28 @@ def test_the_oldest_entries_go_when_it_is_full(tmp_path: Path) -> None:
         assert times[-1] == 1e12 + 399
         assert 50 < len(times) < 130
         assert times == [1e12 + number for number in range(400 - len(times), 400)]
+
+
+def test_a_full_journal_gives_its_space_back(tmp_path: Path) -> None:
+    file = tmp_path / "j.sqlite"
+    with JournalStore(file, max_bytes=LEAST_BYTES) as store:
+        store.append([call(1e12 + number, "x" * 3000) for number in range(1000)])
+    assert file.stat().st_size <= LEAST_BYTES
+
+
+def test_forgetting_beside_a_reader_says_that_the_bytes_are_still_there(tmp_path: Path) -> None:
+    file = tmp_path / "j.sqlite"
+    with JournalStore(file) as store:
+        store.append([call(1e12, "peculiar question")])
+        reader = sqlite3.connect(file, isolation_level=None)
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM entries").fetchone()
+        store._database.run(lambda connection: connection.execute("PRAGMA busy_timeout = 1").fetchall())
+        with pytest.raises(StateError, match="1 entries are removed, but another process reads the journal"):
+            store.forget()
+        reader.close()
+        assert store.forget() == 0
+        assert b"peculiar" not in b"".join(path.read_bytes() for path in tmp_path.iterdir())
 
 
 def test_entries_past_their_age_go(tmp_path: Path) -> None:

@@ -174,6 +174,17 @@ def test_without_source_no_line_of_the_repository_is_exported(shop: GitRepo, tmp
     assert any("shop/cart.py" in text for text in texts)
 
 
+def test_what_a_killed_export_left_is_no_part_of_the_next(shop: GitRepo, tmp_path: Path) -> None:
+    events = record(shop.path, LOOK, LAST)
+    left = tmp_path / ".out.part" / "messages" / "left.jsonl"
+    left.parent.mkdir(parents=True)
+    left.write_text("{}")
+    export_dataset({"a": events}, tmp_path / "out", ExportOptions("tools", parquet=False))
+    assert not left.parent.parent.exists()
+    assert (tmp_path / "out" / "README.md").is_file()
+    assert not list((tmp_path / "out").rglob("left.jsonl"))
+
+
 def test_the_command_writes_a_folder_and_replays_a_trace(shop: GitRepo, tmp_path: Path) -> None:
     file, outcomes, out = tmp_path / "run.jsonl", tmp_path / "outcomes.jsonl", tmp_path / "data"
     file.write_bytes(b"\n".join(map(msgspec.json.encode, record(shop.path, LOOK, LAST))) + b"\n")

@@ -8,12 +8,14 @@ import msgspec
 
 from codenib.adapters.envelopes.envelope import Envelope, rounded
 from codenib.learning.evaluate import Gain
-from codenib.learning.learn import ComponentResult, LearnReport
+from codenib.learning.learn import LearnReport
+from codenib.learning.measure import ComponentResult
 
 
 class ComponentItem(msgspec.Struct, frozen=True):
     """A component on the commits of the test: gains as shares of recall in the first ten, with intervals.
 
+    `over_shuffled` is the gain of `both` over the same with the messages of the past shuffled.
     `chosen` before the test was looked at, `passed` it: this one is used, or would be without `--dry-run`.
     """
 
@@ -21,6 +23,7 @@ class ComponentItem(msgspec.Struct, frozen=True):
     files: Gain
     functions: Gain
     both: Gain
+    over_shuffled: Gain
     better: bool
     chosen: bool
     passed: bool
@@ -31,9 +34,11 @@ class ComponentItem(msgspec.Struct, frozen=True):
 class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     """`learn`: what was mined, how each component did, and what is used; `artifact` is empty for nothing.
 
-    `shipped_files` and `shipped_functions` are null where nothing was tested. `unknown` says which commits
-    the clone does not have, and the command that brings them.
-    `forgotten` counts what `--forget` dropped, `questions` what the journal gave; `journal` says why nothing.
+    `shipped_files` and `shipped_functions` are null where nothing was tested. `unsure_rows` counts the
+    questions of the test that could change: of the others the shipped order is sure. `earlier` is the
+    commit of what was learnt before and is still used. `unknown` says which commits the clone does not
+    have, and the command that brings them. `forgotten` counts what `--forget` dropped, `questions` what
+    the journal gave; `journal` says why nothing.
     """
 
     commit: str
@@ -45,6 +50,8 @@ class LearnReply(Envelope[ComponentItem], kw_only=True, frozen=True):
     shipped_functions: float | None
     verdict: str
     artifact: str
+    unsure_rows: int = 0
+    earlier: str = ""
     unknown: str = ""
     forgotten: int = 0
     questions: int = 0
@@ -72,6 +79,8 @@ def learn_reply(report: LearnReport, forgotten: int = 0) -> LearnReply:
         shipped_functions=None if functions is None else rounded(functions),
         verdict=report.verdict,
         artifact=report.artifact,
+        unsure_rows=report.unsure_rows,
+        earlier=report.earlier,
         unknown=report.unknown,
         forgotten=forgotten,
         questions=report.questions,
@@ -87,7 +96,8 @@ def _item(result: ComponentResult, passed: str) -> ComponentItem:
         files=comparison.files,
         functions=comparison.functions,
         both=comparison.both,
-        better=comparison.is_better,
+        over_shuffled=result.over_shuffled,
+        better=result.is_better,
         chosen=result.is_chosen,
         passed=result.name == passed,
         file_weights=result.weights.files,

@@ -17,7 +17,7 @@ from random import Random
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.answers import Answer, Route
-from codenib.core.errors import CodenibError
+from codenib.core.errors import CodenibError, ProviderError
 from codenib.core.requests import PUBLISHED, SearchRequest
 from codenib.core.views import ViewKind
 from codenib.evals.data.clones import Clones
@@ -30,7 +30,7 @@ from codenib.planner.plan import RERANK, ROUTER_ACTIONS, RouterAction, action_of
 from codenib.planner.signals import read_signals
 from codenib.runtime.context.exploration import explore
 from codenib.runtime.context.learned import ACTIONS, LearnedContext
-from codenib.runtime.providers.provider import Provider
+from codenib.runtime.providers.provider import ModelError, Provider
 from codenib.runtime.query import query
 from codenib.runtime.traces.trace import AgentRunTrace
 from codenib.runtime.views import Contexts, load_views
@@ -44,6 +44,7 @@ UNITS: Mapping[ModelKind, str] = {"router": "milliseconds", "context": "tokens"}
 REWARDS: Mapping[ModelKind, str] = {"router": "Symbol Recall@10", "context": "AnswerRecall@5"}
 K = 10
 ANSWERS = 5
+MOST_FAILURES = 3  # of the model in a row: each took its own retries, and the next would fail as well
 _REPEATS = 2  # timed searches after one that warms up; the faster one is what the route costs
 
 #: The action that the model or the rules prefer in; the action that is taken and its chance out.
@@ -100,30 +101,45 @@ class Collector:
     def _collect(
         self, part: str, rows: Sequence[LocalizeRow], assigned: Callable[[LocalizeRow], Iterator[Assignment]]
     ) -> None:
-        todo = [row for row in rows if any(each.key not in self.run for each in assigned(row))]
+        todo = [row for row in rows if any(not self._is_done(each.key) for each in assigned(row))]
         if len(todo) < len(rows):
             self.note(f"{part}: {len(rows) - len(todo)} of {len(rows)} rows are there already")
         done = len(rows) - len(todo)
+        failures = 0
         ordered = sorted(todo, key=lambda row: row.cluster)  # stable: time stays the order of a repository
         for repo, found in groupby(ordered, key=lambda row: row.cluster):
             mine = list(found)
             for row, contexts in self._opened(mine):
                 for each in assigned(row):
-                    if each.key not in self.run:
-                        self.run.add("decision", each.key, self._decided(row, contexts, each))
+                    if self._is_done(each.key):
+                        continue
+                    record = self.run.add("decision", each.key, self._decided(row, contexts, each))
+                    if each.kind == "context":
+                        failures = failures + 1 if record.get("failed") == "model" else 0
+                    if failures == MOST_FAILURES:
+                        raise ProviderError(
+                            f"the model failed {failures} times in a row: {record['error']}",
+                            hint="the same command goes on from here, and tries again what failed",
+                        )
             done += len(mine)
             self.note(f"{part}: {repo}, {done} of {len(rows)} rows")
 
+    def _is_done(self, key: str) -> bool:
+        """Whether a decision was made; one that failed in an earlier run is tried again."""
+        record = self.run.get(key)
+        return record is not None and "error" not in record
+
     def _opened(self, rows: Sequence[LocalizeRow]) -> Iterator[tuple[LocalizeRow, Contexts | str]]:
         """Each row with the views of its commit opened, or why they are not there."""
-        repository = locate(self.clones.find(rows[0].repo))
+        clone = self.clones.find(rows[0].repo)
+        repository = locate(clone)
         compiler = IndexCompiler(repository, Store(repository.key))
         with closing(compiler.dense):
             for commit, found in groupby(rows, key=lambda row: row.base_commit):
                 here = list(found)
                 try:
                     manifest = compiler.ensure(compiler.take(commit), VIEWS, head=True).manifest
-                    contexts = load_views(manifest, VIEWS)
+                    contexts = load_views(manifest, VIEWS, repository=clone)
                 except CodenibError as error:
                     yield from ((row, error.message) for row in here)
                     continue
@@ -141,6 +157,8 @@ class Collector:
             traces.mkdir(exist_ok=True)
             name = "".join(c if c.isalnum() or c in "-_." else "-" for c in assignment.key)
             return {**about, **self._agent_run(row, contexts, assignment, traces / f"{name}.jsonl")}
+        except ModelError as error:
+            return {**about, "error": error.message, "failed": "model"}
         except CodenibError as error:
             return {**about, "error": error.message}
 

@@ -7,8 +7,11 @@ import msgspec
 #: Of the places of one call, and of the paths of one change; more are counted, not listed.
 MOST_PLACES = 50
 MOST_PATHS = 200
-#: Characters of one text argument, such as a query or a diff.
+#: Characters of one argument, such as a query, a diff or a list, and arguments of one call: an entry is
+#: always smaller than the smallest journal, which would else drop all that it has for it.
 MOST_TEXT = 4000
+MOST_ARGUMENTS = 20
+MOST_NAME = 100  # characters of the name of one
 
 
 class GivenPlace(msgspec.Struct, frozen=True, omit_defaults=True):

@@ -9,10 +9,13 @@ from __future__ import annotations
 import logging
 import os
 import queue
+import re
 import secrets
 import threading
 import time
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
+from itertools import accumulate, islice
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +26,8 @@ from codenib.core.errors import CodenibError
 from codenib.learning.journal.consent import Consent, consent_file, journal_file, read_consent
 from codenib.learning.journal.edits import edit_between, published_files
 from codenib.learning.journal.entries import (
+    MOST_ARGUMENTS,
+    MOST_NAME,
     MOST_PLACES,
     MOST_TEXT,
     AnsweringPlan,
@@ -30,7 +35,7 @@ from codenib.learning.journal.entries import (
     GivenPlace,
     JournalEntry,
 )
-from codenib.learning.journal.store import JournalStore
+from codenib.learning.journal.store import JournalStore, mask_entry_text
 from codenib.manifest.store import Store
 from codenib.snapshot.repository import Repository, locate
 from codenib.snapshot.secrets import is_secret
@@ -40,6 +45,10 @@ _WAITING = 1000  # calls that may wait to be written; further ones are dropped a
 _CLOSE_S = 5.0
 # Between a call and its writing: the reply that is being sent has the interpreter for itself meanwhile.
 _LATER_S = 0.1
+#: Arguments that name files; the name of one that holds secrets is not written down.
+_PATHS = frozenset({"path", "paths", "like"})
+_SECRETS_FILE = "[secrets file]"
+_LINES = re.compile(r":[\d:-]*\Z")
 
 
 def new_session() -> str:
@@ -215,7 +224,7 @@ class _Noted(msgspec.Struct, frozen=True):
             self.session,
             worktree,
             tool=self.tool,
-            arguments={name: _bounded(value) for name, value in self.arguments.items() if value is not None},
+            arguments=_arguments(self.arguments),
             snapshot=snapshot.get("id", ""),
             commit=snapshot.get("commit"),
             dirty=bool(snapshot.get("dirty")),
@@ -241,10 +250,27 @@ def _place(item: Mapping[str, Any]) -> GivenPlace:
     )
 
 
-def _bounded(value: Any) -> Any:
-    """An argument as an entry has it; what a client sends in place of one is text."""
+def _arguments(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments as an entry has them; what a client sends in place of one is text."""
+    named = ((name, value) for name, value in given.items() if value is not None)
+    return {_cut(name)[:MOST_NAME]: _recorded(name, value) for name, value in islice(named, MOST_ARGUMENTS)}
+
+
+def _recorded(name: str, value: Any) -> Any:
     if isinstance(value, bool | int | float):
         return value
-    if isinstance(value, list | tuple):
-        return [str(each)[:MOST_TEXT] for each in value[:MOST_PLACES]]
-    return str(value)[:MOST_TEXT]
+    tell = _cut_path if name in _PATHS else _cut
+    if not isinstance(value, list | tuple):
+        return tell(value)
+    texts = [tell(each) for each in value[:MOST_PLACES]]
+    fitting = bisect_right(list(accumulate(map(len, texts))), MOST_TEXT)
+    return texts[: max(fitting, 1)]
+
+
+def _cut(value: Any) -> str:
+    """The beginning of a text, masked before: what is left of a token that is cut is not known as one."""
+    return mask_entry_text(str(value))[:MOST_TEXT]
+
+
+def _cut_path(value: Any) -> str:
+    return _SECRETS_FILE if is_secret(_LINES.sub("", str(value))) else _cut(value)

@@ -16,6 +16,7 @@ from typing import Self
 
 import msgspec
 
+from codenib.core.errors import StateError
 from codenib.core.text.masking import mask_recorded, mask_texts
 from codenib.learning.journal.consent import MAX_BYTES, MAX_DAYS
 from codenib.learning.journal.entries import CallEntry, EditEntry, JournalEntry
@@ -70,7 +71,7 @@ class JournalStore:
             return dropped
 
         if self._database.write(add):
-            self._database.run(lambda connection: connection.execute("PRAGMA incremental_vacuum").fetchall())
+            self._database.shrink()
 
     def entries(self, *, since: float | None = None, until: float | None = None) -> list[JournalEntry]:
         """All entries of a stretch of time, oldest first."""
@@ -103,26 +104,38 @@ class JournalStore:
         return self._database.run(_used_bytes)
 
     def forget(self, *, since: float | None = None, until: float | None = None) -> int:
-        """Remove entries for good: their bytes are overwritten, in the file and in the log. How many."""
+        """Remove entries for good: their bytes are overwritten, in the file and in the log. How many.
+
+        A `StateError` where they are removed and their bytes are not, as another process reads the file.
+        """
         where, values = _between(since, until)
 
         def remove(connection: sqlite3.Connection) -> int:
             return connection.execute(f"DELETE FROM entries{where}", values).rowcount
 
-        def overwrite(connection: sqlite3.Connection) -> None:
+        def overwrite(connection: sqlite3.Connection) -> bool:
             connection.execute("VACUUM")
-            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            return bool(connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0])
 
         self._database.run(lambda connection: connection.execute("PRAGMA secure_delete = ON").fetchall())
         removed = self._database.write(remove)
-        self._database.run(overwrite)
+        if self._database.run(overwrite):
+            raise StateError(
+                f"{removed} entries are removed, but another process reads the journal: their bytes are "
+                "still in its file",
+                hint="end it, then `codenib journal forget` again",
+            )
         return removed
 
 
 def masked(entry: JournalEntry) -> str:
     """The entry as JSON, without secrets of known formats and without keys of providers."""
-    clean = mask_texts(msgspec.to_builtins(entry), lambda text: hide(mask_recorded(text)))
-    return msgspec.json.encode(clean).decode()
+    return msgspec.json.encode(mask_texts(msgspec.to_builtins(entry), mask_entry_text)).decode()
+
+
+def mask_entry_text(text: str) -> str:
+    """A text of an entry without secrets; the whole one, as a part may not tell what it is of."""
+    return hide(mask_recorded(text))
 
 
 def _between(since: float | None, until: float | None) -> tuple[str, tuple[float, ...]]:

@@ -8,8 +8,10 @@ schema.json                  the JSON schema of the rows
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -24,7 +26,7 @@ from codenib.runtime.traces.export_pairs import candidate_pairs, compaction_rows
 from codenib.runtime.traces.export_parquet import check_parquet, write_parquet
 from codenib.runtime.traces.export_rows import FORMS, ROWS, Aim, DecisionRow, Form, TrainingRow, rows_schema
 from codenib.runtime.traces.export_runs import ExportRun, about_run, answer_of, masked_events
-from codenib.runtime.traces.export_split import SPLITS, Split, split_runs
+from codenib.runtime.traces.export_split import SPLITS, Split, SplitPlan, split_runs
 from codenib.runtime.traces.trace import Event
 
 
@@ -48,7 +50,14 @@ def export_dataset(
         check_parquet()
     runs, copies = read_runs(traces, options)
     plan = split_runs(runs)
-    folder = _new_folder(Path(out))
+    target = _new_folder(Path(out))
+    with _part_of(target) as folder:
+        return _write_dataset(folder, runs, plan, options, copies)
+
+
+def _write_dataset(
+    folder: Path, runs: Sequence[ExportRun], plan: SplitPlan, options: ExportOptions, copies: int
+) -> DataCard:
     counts: dict[str, dict[str, int]] = {}
     duplicates = 0
     for form in FORMS[options.aim]:
@@ -67,6 +76,28 @@ def export_dataset(
     (folder / "card.json").write_bytes(msgspec.json.format(msgspec.json.encode(card)))
     (folder / "README.md").write_text(render_card(card), encoding="utf-8")
     return card
+
+
+@contextmanager
+def _part_of(target: Path) -> Iterator[Path]:
+    """A folder beside `target` to write into; it takes its place when all is written, and goes otherwise.
+
+    What a killed export left there is removed first.
+    """
+    target = target.resolve()
+    part = target.with_name(f".{target.name}.part")
+    shutil.rmtree(part, ignore_errors=True)
+    part.mkdir()
+    try:
+        yield part
+        if target == Path.cwd():  # somebody stands in it
+            for each in sorted(part.iterdir()):
+                each.rename(target / each.name)
+        else:
+            target.rmdir()  # empty
+            part.rename(target)
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
 
 
 def read_runs(traces: Mapping[str, Sequence[Event]], options: ExportOptions) -> tuple[list[ExportRun], int]:

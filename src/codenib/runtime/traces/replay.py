@@ -82,7 +82,7 @@ def open_snapshot_of(events: Sequence[Event], path: str) -> Contexts:
                 f"the run was of uncommitted edits, which the files no longer have: {taken['id'][:12]}",
                 hint="codenib trace show FILE",
             )
-    return load_views(manifest, views, navigation=events[0].data["navigation"])
+    return load_views(manifest, views, navigation=events[0].data["navigation"], repository=path)
 
 
 def _candidates(event: Event, run: Event, contexts: Contexts) -> ReplayedStep:

@@ -10,7 +10,7 @@ from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Answer, Plan, PlanStep, Route, SnapshotRef
-from codenib.core.errors import InputError
+from codenib.core.errors import InputError, StateError
 from codenib.core.requests import RegexRequest, SearchRequest, SnapshotRequest
 from codenib.core.text.globs import path_filter
 from codenib.core.views import Status, ViewKind, ViewRecord
@@ -79,7 +79,7 @@ class Searcher:
         with watch.step("snapshot"):
             pinned, refreshed = self._pin(request)
         with watch.step("plan"):
-            signals, plan = self._plan(request, pinned)
+            signals, plan, learnt = self._plan(request, pinned)
         _log.debug("snapshot %s; %s", pinned.ref.id, refreshed or "nothing changed since it was indexed")
         _log.debug("route %s, because %s; views: %s", plan.route, plan.reason, _states(pinned))
         tests = request.tests or ("include" if signals.about_tests else "lower")
@@ -100,7 +100,7 @@ class Searcher:
             costs=watch,
             embedder=self._embedder(pinned, plan),
             reranker=self._reranker(plan.reranker) if plan.reranker else None,
-            learnt=self._learnt(request, pinned, plan),
+            learnt=learnt,
         )
         ranked = execute(execution)
         link_source(ranked.items, self._snapshots, pinned.ref.id)
@@ -126,7 +126,7 @@ class Searcher:
         from codenib.planner.words import sentence, steps_of
 
         pinned, refreshed = self._pin(request)
-        signals, plan = self._plan(request, pinned)
+        signals, plan, _ = self._plan(request, pinned)
         costs = self.costs.medians()
         steps = steps_of(plan, costs)
         return PlanExplanation(
@@ -177,34 +177,38 @@ class Searcher:
             refreshed = refreshed or also
         return pinned, refreshed
 
-    def _plan(self, request: SearchRequest, pinned: PinnedSnapshot) -> tuple[Signals, Plan]:
+    def _plan(
+        self, request: SearchRequest, pinned: PinnedSnapshot
+    ) -> tuple[Signals, Plan, RepositoryOrder | None]:
+        """The signals of a request, its plan, and what was learnt where the plan orders an issue."""
         from codenib.planner.plan import make_plan
         from codenib.planner.signals import read_signals
 
         signals = read_signals(request.query)
         capabilities, costs = pinned.manifest.capabilities, self.costs.medians()
-        model = self.policy("router") if request.learned and self.uses_learned else None
+        is_wanted = request.learned and self.uses_learned
+        model = self.policy("router") if is_wanted else None
         plan = make_plan(request, signals, capabilities, costs, model=model)
-        learnt = self._learnt(request, pinned, plan)
+        learnt = self.learnt_at(pinned.ref.commit) if is_wanted and plan.fusion == "learned" else None
         if learnt is None:
-            return signals, plan
-        told = f"{plan.reason}; ordered with what was learnt at {learnt.commit[:10]}"
-        return signals, replace(plan, reason=told)
+            return signals, plan, None
+        told = f"{plan.reason}; what was learnt at {learnt.commit[:10]} counts where this order is unsure"
+        return signals, replace(plan, reason=told), learnt
 
-    def _learnt(self, request: SearchRequest, pinned: PinnedSnapshot, plan: Plan) -> RepositoryOrder | None:
-        """What `codenib learn` made of this repository before the snapshot's commit."""
-        folder = self._compiler.store.folder / "learned"
-        wanted = request.learned and self.uses_learned
-        if plan.fusion != "learned" or not wanted or not folder.is_dir():
+    def learnt_at(self, commit: str | None) -> RepositoryOrder | None:
+        """What `codenib learn` made of this repository at `commit` or before it, if anything may be used."""
+        if not (self._compiler.store.folder / "learned").is_dir():
             return None
         from codenib.serving.search.learned.repository import LEARNED_FOR, learned_for, open_learned
         from codenib.snapshot.history import leads_to
 
-        repository = self._compiler.repository
         path = learned_for(
-            self._compiler.store, pinned.ref.commit, partial(leads_to, repository, most=LEARNED_FOR)
+            self._compiler.store, commit, partial(leads_to, self._compiler.repository, most=LEARNED_FOR)
         )
-        return None if path is None else open_learned(path)
+        try:
+            return None if path is None else open_learned(path)
+        except StateError:  # forgotten just now
+            return None
 
     def _missing_views(
         self, request: SearchRequest, plan: Plan, pinned: PinnedSnapshot

@@ -109,7 +109,7 @@ def _repository(
             found = list(here)
             try:
                 manifest = compiler.ensure(compiler.take(commit), VIEWS, head=True).manifest
-                with load_views(manifest, VIEWS) as contexts:
+                with load_views(manifest, VIEWS, repository=clone) as contexts:
                     for row in found:
                         _trajectories(run, row, contexts, combinations)
             except CodenibError as error:

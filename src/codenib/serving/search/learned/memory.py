@@ -8,6 +8,7 @@ much once the memory was some months old.
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -67,8 +68,22 @@ class FixMemory:
         self._first = np.searchsorted(flat[order], np.arange(len(numbers) + 1))
         self._by_path = _places((path, row) for row, fix in enumerate(fixes) for path in fix.paths)
         self._by_symbol = _places((name, row) for row, fix in enumerate(fixes) for name in fix.symbols)
+        self._document = self._mean_document()
+
+    def shuffled(self, order: NDArray[np.int64]) -> FixMemory:
+        """The same messages and the same changes, but fix `n` has the message of fix `order[n]`.
+
+        It knows how often each file and function was changed, and nothing of the words that led there.
+        """
+        other = copy.copy(self)
+        other._by_path = {path: order[rows] for path, rows in self._by_path.items()}
+        other._by_symbol = {name: order[rows] for name, rows in self._by_symbol.items()}
+        other._document = other._mean_document()
+        return other
+
+    def _mean_document(self) -> float:
         lengths = [self._length[rows].sum() for rows in self._by_path.values()]
-        self._document = float(np.mean(lengths)) if lengths else 1.0
+        return float(np.mean(lengths)) if lengths else 1.0
 
     def compare(self, query: str, older_than: int = -1) -> QuerySimilarity:
         """Compare a question with the fixes behind row `older_than`."""

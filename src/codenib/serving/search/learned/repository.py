@@ -132,7 +132,10 @@ def learned_summaries(
     """Every stored file, the newest first; `applies` for the one that answers of `commit` use."""
     used, found = learned_for(store, commit, leads_to), []
     for path in learned_files(store):
-        size = path.stat().st_size
+        try:
+            size = path.stat().st_size
+        except FileNotFoundError:  # forgotten meanwhile
+            continue
         try:
             file = decode_learned(read_learned(path))
         except StateError as error:

@@ -74,18 +74,21 @@ def _print(report: LearnReport) -> None:
         click.echo(
             f"  shipped order on the test: files {files:.1%}, functions {functions:.1%} in the first ten"
         )
-        click.echo(f"  {'gain in points (95 %)':<24} {'files':>22} {'functions':>22}")
+        click.echo(f"  it is unsure of {report.unsure_rows} of these questions: only they can change")
+        click.echo(f"  {'gain in points (95 %)':<24} {'files':>22} {'functions':>22} {'mean of both':>22}")
         for each in report.components:
-            mark = "*" if each.is_chosen else " "
-            comparison = each.comparison
-            click.echo(
-                f"{mark} {each.name:<24} {_gain(comparison.files):>22} {_gain(comparison.functions):>22}"
-            )
+            mark, gains = "*" if each.is_chosen else " ", each.comparison
+            told = (f"{_gain(gain):>22}" for gain in (gains.files, gains.functions, gains.both))
+            click.echo(f"{mark} {each.name:<24} {' '.join(told)}")
         click.echo("* chosen on earlier fixes, before the test was looked at")
+        over = next(each.over_shuffled for each in report.components if each.is_chosen)
+        click.echo(f"  over itself with the messages of the past shuffled: {_gain(over)}")
     color = "green" if report.artifact else "yellow"
     click.echo(f"{click.style(report.verdict, fg=color)} ({report.seconds:.0f} s)")
     if report.artifact:
         click.echo(f"  {report.artifact}; codenib search --no-learned goes without, learn --forget undoes it")
+    if report.earlier:
+        click.echo(f"  what was learnt at {report.earlier[:10]} is still used; learn --forget undoes it")
 
 
 def _gain(gain: Gain) -> str:
