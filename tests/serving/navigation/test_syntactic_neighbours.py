@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterator
 import pytest
 from tests.gitrepo import GitRepo
 
+from codenib.core.answers import SnapshotRef
 from codenib.core.errors import InputError
-from codenib.core.symbols import GraphAnswer
+from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
 from codenib.core.views import ViewKind
+from codenib.serving.navigation.syntactic_neighbours import append_named
 from codenib.serving.workspace import Workspace
 
 FILES = {
@@ -92,3 +94,26 @@ def test_who_uses_a_symbol_says_how(workspace: Workspace) -> None:
     assert {edge.kind for edge in answer.edges} == {"import", "reference", "call"}
     called = workspace.neighbours("Cart", "dependents", kinds=["call"])
     assert around(called) == ["test_total"]
+
+
+def symbol(number: int, name: str, line: int, depth: int = 1) -> Symbol:
+    return Symbol(number, name, name, "function", "a.cpp", line, line + 2, depth=depth)
+
+
+def answer(*symbols: Symbol) -> GraphAnswer:
+    edges = tuple(SymbolEdge(each.id, 0, "call", each.path, each.line, 1) for each in symbols if each.depth)
+    return GraphAnswer(symbols, edges, SnapshotRef("1", None, dirty=False), len(symbols) - 1, False, 0.0)
+
+
+def test_overloads_are_added_by_name_beside_one_that_is_known() -> None:
+    start = symbol(0, "size", 1, depth=0)
+    known = answer(start, symbol(1, "reserve", 10))
+    # The second is the one that is known, as syntax sees it.
+    named = answer(start, symbol(1, "reserve", 20), symbol(2, "reserve", 11), symbol(3, "reserve", 30))
+    found = append_named(known, named, k=10)
+    assert [(each.line, each.scope) for each in found.symbols[1:]] == [(10, ""), (20, "name"), (30, "name")]
+    assert found.total == 3
+    assert {(edge.source, edge.line) for edge in found.edges} == {
+        (1, 10),
+        *((each.id, each.line) for each in found.symbols[2:]),
+    }

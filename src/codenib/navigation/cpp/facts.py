@@ -8,6 +8,7 @@ gets a key of that symbol in that file.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import PurePosixPath
 from codenib.core.facts import FileScope, Role, WireFacts
 from codenib.core.text.c_tokens import Token, TokenKind
 from codenib.navigation.cpp.clangd.answers import FileAnswers, NamedSymbol, TokenAnswer
+from codenib.navigation.cpp.clangd.chosen import TEMPLATE_CALL
 from codenib.navigation.cpp.clangd.shards import BASE_OF, OVERRIDDEN_BY, ClangdPlace
 from codenib.navigation.cpp.clangd.symbols import SymbolTable, Target
 from codenib.navigation.cpp.includes import Includes, reachable
@@ -25,6 +27,7 @@ from codenib.navigation.targets import TargetTable
 ENCODING = "utf-16"
 _STATEMENT_LINES = 2  # between a type and what is declared with it
 _OWN = "in:"  # before the key of what only its own file lists
+_FUNCTION = re.compile(r"@FT?@")
 _TYPES = frozenset(("class", "interface", "enum", "type", "typeParameter", "concept"))
 _ASSIGNMENTS = frozenset(["=", "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=", "<<=", ">>=", "++", "--"])
 
@@ -313,7 +316,10 @@ def _roles(file: FileAnswers, asked: TokenAnswer, *, declares: bool) -> int:
         roles |= Role.TYPE
     # In code that it cannot read whole, clangd says of a name where it leads and not what it is.
     callable_style = not asked.style or asked.style in ("function", "method", "macro", "unknown")
-    if asked.follower == "(" and not declares and (callable_style or is_type):
+    # With arguments of a template between, what is no function may be compared: `low < x && x > (high)`.
+    is_call = asked.follower == "(" and callable_style
+    is_call = is_call or (asked.follower == TEMPLATE_CALL and _is_function(file, asked))
+    if not declares and (is_call or (is_type and asked.follower in ("(", TEMPLATE_CALL))):
         roles |= Role.CALL
     if asked.follower in _ASSIGNMENTS and not is_type:
         roles |= Role.WRITE
@@ -321,6 +327,14 @@ def _roles(file: FileAnswers, asked: TokenAnswer, *, declares: bool) -> int:
         roles |= Role.INHERIT
     names = {file.symbols[identity].name for identity in asked.symbols}
     return int(roles | Role.INEXACT if names and token.text not in names else roles)
+
+
+def _is_function(file: FileAnswers, asked: TokenAnswer) -> bool:
+    """Whether a token names functions; of some in templates clangd only says where they lead."""
+    if asked.style not in ("", "unknown"):
+        return asked.style in ("function", "method")
+    named = [file.symbols[identity] for identity in asked.symbols]
+    return bool(named) and all(_FUNCTION.search(each.usr) and not each.is_local for each in named)
 
 
 def _listed(table: TargetTable, targets: Iterable[Target]) -> int:

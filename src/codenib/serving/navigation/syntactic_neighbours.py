@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -347,16 +348,21 @@ def append_named(known: GraphAnswer, named: GraphAnswer | None, k: int) -> Graph
         return known
     start = known.symbols[0]
     # One of several that were asked for may be around a use of another.
-    ids = {(each.path, each.qualified): each.id for each in known.symbols if each.depth or each is start}
+    listed_as: dict[tuple[str, str], list[Symbol]] = defaultdict(list)
+    for each in known.symbols:
+        if each.depth or each is start:
+            listed_as[each.path, each.qualified].append(each)
     free = max(each.id for each in known.symbols) + 1
     renumbered = {named.symbols[0].id: start.id}
     more = []
     for each in named.symbols[1:]:
-        key = each.path, each.qualified
-        if key not in ids:
-            ids[key] = free + each.id
-            more.append(replace(each, id=ids[key], scope=BY_NAME))
-        renumbered[each.id] = ids[key]
+        namesakes = listed_as[each.path, each.qualified]
+        same = next((one for one in namesakes if _overlap(one, each)), None)
+        if same is None:
+            same = replace(each, id=free + each.id, scope=BY_NAME)
+            namesakes.append(same)
+            more.append(same)
+        renumbered[each.id] = same.id
     ends = {(edge.source, edge.to) for edge in known.edges}
     edges = [
         replace(edge, source=renumbered[edge.source], to=renumbered[edge.to])
@@ -372,6 +378,11 @@ def append_named(known: GraphAnswer, named: GraphAnswer | None, k: int) -> Graph
         total=known.total + len(more),
         truncated=known.truncated or len(more) > room,
     )
+
+
+def _overlap(one: Symbol, other: Symbol) -> bool:
+    """Whether two of one name are one declaration; overloads have other lines."""
+    return one.line <= other.end_line and other.line <= one.end_line
 
 
 def _symbol(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from codenib.core.text.c_tokens import Token, TokenKind, lex
+from codenib.navigation.cpp.clangd.chosen import Start, chosen_tokens
 from codenib.navigation.cpp.clangd.session import ClangdSession, path_to_uri, uri_to_path
 from codenib.navigation.cpp.clangd.shards import ClangdPlace
 from codenib.navigation.cpp.header_context import original
 from codenib.navigation.cpp.macros import MacroWords, directive_lines, macro_parameters
 
-Start = tuple[int, int]  # line and column
 Definitions = tuple[tuple[ClangdPlace, int], ...]  # places with the end column of the name
 
 # Only what is local has its offset in its name.
@@ -122,7 +122,7 @@ class Asker:
         )
         style = _styles(styles, self._session.token_types)
         declared = _declared(styles, self._session.token_modifiers)
-        chosen = list(_chosen(lex(text, is_c=is_c), listed))
+        chosen = list(chosen_tokens(lex(text, is_c=is_c), listed))
         symbols: dict[str, NamedSymbol] = {}
         known: dict[_Meaning, Definitions] = {}
         names: dict[bytes | None, tuple[str, ...]] = {}
@@ -389,41 +389,6 @@ def _relevant(found: tuple[str, ...], text: str, symbols: Mapping[str, NamedSymb
     found = tuple(identity for identity in found if symbols[identity].name == text) or found
     # `typedef struct X X`: the type's name alone means the typedef, and `struct X` the struct.
     return tuple(identity for identity in found if _TYPEDEF.search(symbols[identity].usr)) or found
-
-
-def _chosen(tokens: Iterator[Token], indexed: Collection[Start]) -> Iterator[tuple[Token, str, bool]]:
-    """The tokens to ask at, each with the text of the next token and whether it names a base class."""
-    bases = _Bases()
-    last: tuple[Token, bool] | None = None
-    for token in tokens:
-        if last is not None:
-            yield last[0], token.text, last[1] and token.text != "::"
-        is_base = bases.holds(token)
-        targeted = token.kind is not TokenKind.OTHER or (token.line, token.column) in indexed
-        last = (token, is_base) if targeted else None
-    if last is not None:
-        yield last[0], "", last[1]
-
-
-class _Bases:
-    """Follows tokens and knows the list of bases: `class A final : public B, C<D> {`."""
-
-    def __init__(self) -> None:
-        self._head = False
-        self._list = False
-        self._depth = 0
-
-    def holds(self, token: Token) -> bool:
-        text = token.text
-        if text in ("class", "struct"):
-            self._head, self._list, self._depth = True, False, 0
-        elif text in ("{", ";", ")", "enum", "union") or (not self._list and text in (">", ",", "(", "=")):
-            self._head = self._list = False
-        elif text == ":" and self._head:
-            self._list = True
-        elif text in "<>" and text:
-            self._depth += 1 if text == "<" else -1
-        return self._list and self._depth == 0 and token.kind is TokenKind.NAME
 
 
 def _styles(answer: Mapping[str, Any] | None, types: Sequence[str]) -> dict[tuple[int, int], str]:
