@@ -283,6 +283,18 @@ def test_a_missing_standard_library_is_named(
     assert backend.lacks[0].endswith("try: rustup component add rust-src")
 
 
+def test_a_library_whose_own_dependencies_are_missing_is_read_whole(
+    backend: RustBackend, checkout: Path, lines: list[bytes], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Crates that `std` needs may be in no registry here: Cargo says nothing of its `core` then."""
+    (tmp_path / "cargo").mkdir()
+    monkeypatch.setenv("CARGO_HOME", str(tmp_path / "cargo"))
+    alone = list(backend.produce(checkout, NAMES, quiet, trusted=False))
+    assert alone == lines
+    sum_ = find(checkout, MAIN, "{sum} é", "sum")
+    assert sum_ in Facts(alone).references(*find(checkout, MAIN, "let sum", "sum"))
+
+
 def test_relations_of_types_and_traits(facts: Facts, checkout: Path) -> None:
     def relations(path: str) -> set[tuple[str, Any, Any]]:
         held = facts.files[path]

@@ -114,7 +114,6 @@ def _go() -> PathPolicy:
     return PathPolicy(read=read, execute=programs, environment={**places, "GOPROXY": "off"})
 
 
-@cache
 def _rust() -> PathPolicy:
     cargo = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
     rustup = Path(os.environ.get("RUSTUP_HOME") or Path.home() / ".rustup")
@@ -128,7 +127,6 @@ def _rust() -> PathPolicy:
     )
 
 
-@cache
 def _java() -> PathPolicy:
     """The Java that runs the engine; systems keep some files of it elsewhere, by links."""
     home = java_home()

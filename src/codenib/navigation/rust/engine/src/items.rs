@@ -110,7 +110,9 @@ pub fn label(db: &RootDatabase, def: Definition) -> String {
     let mut parts: Vec<String> = Vec::new();
     if let Some(krate) = def.krate(db) {
         let name = krate.display_name(db).map_or_else(|| "?".to_owned(), |name| name.to_string());
-        let version = krate.version(db).map(|version| format!(" {version}"));
+        // The standard library has one where Cargo could tell how its crates belong together, and it means nothing.
+        let version =
+            krate.version(db).filter(|_| !krate.is_builtin(db)).map(|version| format!(" {version}"));
         parts.push(format!("{name}{}", version.unwrap_or_default()));
     }
     if let Some(module) = def.module(db) {

@@ -18,7 +18,9 @@ use ide_db::{
 };
 use load_cargo::{ProjectFolders, SourceRootConfig, load_proc_macro};
 use proc_macro_api::ProcMacroClient;
-use project_model::{ProjectWorkspace, ProjectWorkspaceKind};
+use project_model::{
+    CargoMetadataConfig, ProjectWorkspace, ProjectWorkspaceKind, RustSourceWorkspaceConfig, Sysroot,
+};
 use rust_analyzer::config::{Config, ConfigChange, LinkedProject};
 use vfs::{
     AbsPath, AbsPathBuf, FileExcluded, Vfs, VfsPath,
@@ -300,7 +302,8 @@ fn open_workspaces(config: &Config, problems: &mut Vec<String>) -> Vec<ProjectWo
             loaded = open();
         }
         match loaded {
-            Ok(workspace) => {
+            Ok(mut workspace) => {
+                join_library(&mut workspace.sysroot);
                 problems.extend(library_problem(&workspace));
                 if let ProjectWorkspaceKind::Cargo { error: Some(error), .. } = &workspace.kind {
                     problems.push(format!("dependencies are missing: {error:#}"));
@@ -313,6 +316,28 @@ fn open_workspaces(config: &Config, problems: &mut Vec<String>) -> Vec<ProjectWo
         }
     }
     workspaces
+}
+
+/// Joins the crates of the standard library by what is known of them, where Cargo does not say how they belong together:
+/// it does not while crates that they need are in no registry here, and then `std` would have no `core`, and no
+/// `println!`. Without Cargo's word these other crates alone are not known.
+fn join_library(sysroot: &mut Sysroot) {
+    if sysroot.metadata_error().is_none() {
+        return;
+    }
+    let [root, source] = [sysroot.root(), sysroot.rust_lib_src_root()].map(|it| it.map(AbsPath::to_path_buf));
+    let mut joined = Sysroot::new(root, source);
+    // The engine joins them where Cargo fails at all, not where it only lacks crates.
+    let failing = CargoMetadataConfig {
+        metadata_extra_args: vec!["--no-such-option".to_owned()],
+        kind: "sysroot",
+        ..CargoMetadataConfig::default()
+    };
+    let workspace = joined.load_workspace(&RustSourceWorkspaceConfig::CargoMetadata(failing), false, &|_| ());
+    if let Some(workspace) = workspace {
+        joined.set_workspace(workspace);
+        *sysroot = joined;
+    }
 }
 
 /// Why the names of the standard library are not known, where they should be.
