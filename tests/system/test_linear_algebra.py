@@ -11,7 +11,9 @@ import pytest
 
 CODE = (
     "import os, sys; from codenib.system.linear_algebra import load_numpy_beside as load\n"
-    "load().join()\n"
+    "thread = load(); thread.join()\n"
+    # A joined thread may still be on its way out of the system's list.
+    "while os.path.exists(f'/proc/self/task/{thread.native_id}'): os.sched_yield()\n"
     "print('numpy' in sys.modules, os.environ.get('OPENBLAS_NUM_THREADS'), load())\n"
 )
 
