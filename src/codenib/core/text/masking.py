@@ -7,10 +7,12 @@ before an excerpt is cut from them: lines from the middle of a key do not tell t
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 _MASK = "[masked]"
+#: Between texts that are masked together: no pattern goes over so many breaks.
+_APART = "\n" * 9
 
 #: What begins a token, found by a plain search, and the pattern of what follows it: `(?P<s>…)` is secret.
 _FORMATS: dict[tuple[str, ...], str] = {
@@ -144,6 +146,20 @@ def mask_tokens(text: str) -> str:
         if begin in text:
             text = _mask_tokens(text, begin, rest)
     return text
+
+
+def mask_tokens_of(texts: Sequence[str]) -> list[str]:
+    """Several texts as `mask_tokens` gives each alone: thousands of lines are searched eighty times in all.
+
+    >>> mask_tokens_of(["npm_" + "a" * 36, "npm_"])
+    ['npm_[masked]****************************', 'npm_']
+    """
+    masked, at = mask_tokens(_APART.join(texts)), 0
+    parts = []
+    for text in texts:
+        parts.append(masked[at : at + len(text)])
+        at += len(text) + len(_APART)
+    return parts
 
 
 def _mask_tokens(text: str, begin: str, rest: re.Pattern[str]) -> str:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from codenib.core.answers import LineMatch
 from codenib.core.calls.cancellation import check_cancelled
-from codenib.core.text.masking import mask_private_keys, mask_tokens
+from codenib.core.text.masking import mask_private_keys, mask_tokens_of
 from codenib.views.trigram.match import Matches
 from codenib.views.trigram.matching.matcher import Deadline, MatchedLine
 from codenib.views.trigram.matching.workers import WORKERS, PatternStopped
@@ -58,7 +59,7 @@ def verify(
         what = f"after {timeout_s:g} s" if stopped == "time" else "for want of memory"
         reasons.append(f"stopped {what} with {tally.done} of {len(candidates)} files searched")
     return Matches(
-        items=tuple(tally.items),
+        items=tally.items(),
         total=tally.total,
         files=tally.files,
         candidates=len(candidates),
@@ -69,12 +70,22 @@ def verify(
     )
 
 
+class _FoundLine(NamedTuple):
+    """A line that matches, and the text around it from an offset of its file on."""
+
+    path: str
+    number: int
+    line: MatchedLine
+    text: str
+    first: int
+
+
 class _Tally:
     """What was found so far."""
 
     def __init__(self, limits: MatchLimits) -> None:
         self._limits = limits
-        self.items: list[LineMatch] = []
+        self._found: list[_FoundLine] = []
         self.by_file: dict[str, int] = {}
         self.total = self.files = self.done = 0
 
@@ -82,7 +93,7 @@ class _Tally:
     def wanted(self) -> int | None:
         """How many lines are still to be written out; None: all."""
         limit = self._limits.limit
-        return None if limit is None else limit - len(self.items)
+        return None if limit is None else limit - len(self._found)
 
     def add(self, path: str, text: str, lines: Sequence[MatchedLine], count: int) -> None:
         """The first lines of a file that match, and how many do."""
@@ -91,11 +102,18 @@ class _Tally:
         for line in lines[: self.wanted]:
             number += text.count("\n", counted, line.start)
             counted = line.start
-            self.items.append(_match(path, masked, number, line, self._limits.context))
+            first, last = _window(masked, line, self._limits.context)
+            self._found.append(_FoundLine(path, number, line, masked[first:last], first))
         self.total += count
         self.files += count > 0
         if count:
             self.by_file[path] = count
+
+    def items(self) -> tuple[LineMatch, ...]:
+        """The lines that are written out, without secrets."""
+        texts = mask_tokens_of([each.text for each in self._found])
+        context = self._limits.context
+        return tuple(_match(each, text, context) for each, text in zip(self._found, texts, strict=True))
 
 
 def _search_here(
@@ -155,14 +173,13 @@ def _batches(candidates: Sequence[CandidateFile]) -> Iterator[list[tuple[str, st
         yield batch
 
 
-def _match(path: str, text: str, number: int, line: MatchedLine, context: int) -> LineMatch:
+def _match(found: _FoundLine, shown: str, context: int) -> LineMatch:
+    line = found.line
     column, end_column = line.spans[0]
-    first, last = _window(text, line, context)
-    shown = mask_tokens(text[first:last])
-    start, end = line.start - first, line.end - first
+    start, end = line.start - found.first, line.end - found.first
     return LineMatch(
-        path=path,
-        line=number,
+        path=found.path,
+        line=found.number,
         column=column,
         end_column=end_column,
         text=shown[start:end],
