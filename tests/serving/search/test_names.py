@@ -78,5 +78,20 @@ def test_the_first_name_has_what_the_tables_of_all_names_have(git_repo: Callable
             first = UnitNames(view)
             assert first.units(name).tolist() == tables.units(name).tolist()
             assert first.nested(name) == tables.nested(name)
+        names = ["Render", "deep", "ΟΔΟΣ", "nobody"]
+        for some in (names, ["Render", "deep", "nobody"], []):
+            few = UnitNames(view)
+            assert few.declared(some) == tables.declared(some) == {*some} - {"nobody"}
+            assert [few.units(each).tolist() for each in some] == [
+                tables.units(each).tolist() for each in some
+            ]
+        for part in ("re", "e", "δο", "xyz"):
+            holding = UnitNames(view)
+            leaves = holding.leaves_with(part)
+            assert leaves == tables.leaves_with(part)
+            assert [holding.nested(each) for each in leaves] == [tables.nested(each) for each in leaves]
+            assert [holding.units(each).tolist() for each in leaves] == [
+                tables.units(each).tolist() for each in leaves
+            ]
             assert first.units("helper").tolist() == tables.units("helper").tolist()
         assert len(UnitNames(view).nested("render")) == 1

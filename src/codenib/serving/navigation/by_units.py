@@ -142,9 +142,7 @@ def _candidates(pinned: PinnedSnapshot, words: list[str]) -> list[_Candidate]:
     *around, last = words
     shares = mark_factors()
     first: dict[tuple[str, str], _Candidate] = {}
-    for leaf in names.leaves:
-        if last not in leaf:
-            continue
+    for leaf in names.leaves_with(last):
         how = 0.0 if leaf == last else 1.0 if leaf.startswith(last) else 2.0
         declared: list[int | NestedDeclaration] = [*names.units(leaf).tolist(), *names.nested(leaf)]
         for each in declared:

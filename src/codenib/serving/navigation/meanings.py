@@ -8,8 +8,9 @@ module or class.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from codenib.core.answers import Evidence
@@ -24,6 +25,8 @@ if TYPE_CHECKING:  # numpy is loaded while git looks at the files
     import numpy as np
 
     from codenib.serving.snapshots.pinned import PinnedSnapshot
+
+    _Units = np.ndarray[tuple[int], np.dtype[np.int64]]
 
 _SEPARATORS = re.compile(r"::|[.#/:]")
 _VALUES = frozenset(
@@ -102,6 +105,7 @@ def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
     paths = sorted({unit.path for unit in fitting})
     texts = dict(zip(paths, pinned.texts(paths), strict=True))  # one git process for all
     ranked: dict[Location, _Ranked] = {}
+    holders = cache(partial(_holders, pinned))  # namesakes share folders and classes
     types = set()
     for unit in sorted(fitting, key=lambda unit: (unit.path, unit.start_line)):
         if (unit.path, unit.symbol) in types:
@@ -121,7 +125,7 @@ def meanings_by_name(pinned: PinnedSnapshot, symbol: str) -> list[Meaning]:
                 end_line=unit.end_line,
                 marks=unit.marks,
             )
-            ranked[place] = _Ranked(meaning, _popularity(pinned, unit, parts[-1]))
+            ranked[place] = _Ranked(meaning, _popularity(pinned, unit, parts[-1], holders))
     return [each.meaning for each in sorted(ranked.values(), key=lambda each: each.key)]
 
 
@@ -223,7 +227,9 @@ def _fits(item: Evidence, parts: list[str]) -> bool:
     return bool(item.symbol) and full[-len(parts) :] == parts
 
 
-def _popularity(pinned: PinnedSnapshot, unit: Evidence, name: str) -> float:
+def _popularity(
+    pinned: PinnedSnapshot, unit: Evidence, name: str, holders_of: Callable[[str], _Units]
+) -> float:
     """How many other files have a unit that names it together with its class, module or package."""
     import numpy as np
 
@@ -232,13 +238,13 @@ def _popularity(pinned: PinnedSnapshot, unit: Evidence, name: str) -> float:
     *folders, file = unit.path.split("/")
     stem = file.partition(".")[0]
     modules = folders[-1:] if stem in _PACKAGE_FILES else [stem, *folders[-1:]]
-    holders = _holders(pinned, name)
-    around = [_holders(pinned, word) for word in (owner[-1:] or modules) if word != name]
+    holders = holders_of(name)
+    around = [holders_of(word) for word in (owner[-1:] or modules) if word != name]
     both = holders[np.isin(holders, np.concatenate(around))] if around else holders
     files = set(view.file_of[both[view.live[both]]].tolist())
     return float(len({view.path(number) for number in files} - {unit.path}))
 
 
-def _holders(pinned: PinnedSnapshot, word: str) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _holders(pinned: PinnedSnapshot, word: str) -> _Units:
     terms = terms_of(word)
     return pinned.lexical.holders(term_hash(terms[-1])) if terms else pinned.lexical.file_of[:0]

@@ -27,7 +27,7 @@ from codenib.serving.navigation.meanings import declared_kind, first_line, meani
 from codenib.serving.navigation.positions import last_name
 from codenib.serving.search.evidence import unit_evidence
 from codenib.serving.search.lexical import mark_factors
-from codenib.serving.search.names import unit_names
+from codenib.serving.search.names import NestedDeclaration, unit_names
 from codenib.serving.search.regex import search_regex
 from codenib.units.languages import language_hint
 from codenib.views.graph.facts.code_names import CALL, IMPORT
@@ -52,7 +52,7 @@ _TYPES = frozenset(
 )
 _HEADER_LINES = 16  # decorators and blank lines above included
 # Of processor time: files past the first are not parsed, files past the second left out; both are counted.
-_PARSE_S, _READ_S = 0.2, 0.4
+_PARSE_S, _READ_S = 0.12, 0.25
 _READ_AT_ONCE = 25
 _PACKAGE_FILES = frozenset({"__init__", "index", "mod", "lib", "main"})
 _MOST_MEANINGS = 5  # declarations of a used name that are listed; a name with more says little
@@ -89,7 +89,7 @@ class NeighboursByName:
         self._left_out = self._unread = 0
         self._texts: dict[str, str] = {}
         self._files: dict[str, int] = {}  # those that are gone through, each with its place
-        self._units: dict[int, Evidence] = {}
+        self._units: dict[int, tuple[Evidence, list[NestedDeclaration]]] = {}
 
     def of_symbol(self, meanings: Sequence[Meaning]) -> GraphAnswer:
         """The neighbours of what a name means: of the first meaning what it uses, of all who uses them."""
@@ -197,13 +197,14 @@ class NeighboursByName:
         pattern = _CALLED if calls and not bare else _WORD
         uses: list[tuple[Evidence | None, _Use]] = []
         vague = []
-        known = unit_names(self._pinned)
         first: dict[str, int] = {}
         for number in range(meaning.start_line, min(meaning.end_line, len(lines)) + 1):
             for match in pattern.finditer(lines[number - 1]):
                 first.setdefault(match[match.lastindex or 0], number)
+        first.pop(name, None)
+        declared = unit_names(self._pinned).declared(first)
         for used, number in first.items():
-            if used == name or (known.number(used) < 0 and not known.nested(used)):
+            if used not in declared:
                 continue
             if self._is_late():
                 vague.append(used)
@@ -246,7 +247,6 @@ class NeighboursByName:
             (path for path in marked if not marked[path] & Mark.PROSE),
             key=lambda path: (-float(shares[int(marked[path])]), path),
         )
-        unit_names(self._pinned).read_nested()  # whoever goes through files asks what is around lines of them
         self._deadline = time.thread_time() + _READ_S
         self._files = {path: at for at, path in enumerate(files)}
         return {path: lines[path] for path in files}
@@ -288,9 +288,9 @@ class NeighboursByName:
         if unit is None:
             return None
         if unit not in self._units:
-            self._units[unit] = unit_evidence(view, unit)
-        item = self._units[unit]
-        inside = [each for each in names.nested_in(unit) if each.start_line <= line <= each.end_line]
+            self._units[unit] = unit_evidence(view, unit), names.nested_in(unit)
+        item, nested = self._units[unit]
+        inside = [each for each in nested if each.start_line <= line <= each.end_line]
         if inside:
             item = min(inside, key=lambda each: each.end_line - each.start_line).narrowed(item)
         if item.kind == "body":
@@ -415,21 +415,38 @@ def _evidence(meaning: Meaning) -> Evidence:
 
 
 def _inherits(lines: Sequence[str], around: Evidence, word: re.Pattern[str]) -> bool:
-    own = _word(last_name(around.symbol))
+    own = last_name(around.symbol)
     header = ""
     for line in lines[around.start_line - 1 : around.start_line - 1 + _HEADER_LINES]:
         header += f" {line.strip()}"
-        if "{" in line or (own.search(header) and line.rstrip().endswith((":", ";", ")"))):
+        if "{" in line or (line.rstrip().endswith((":", ";", ")")) and _end_of(own, header) >= 0):
             break
     header = re.sub(r"<[^<>]*>|\[[^\[\]]*\]", "", header.partition("{")[0])
     if around.kind == "impl":
         return bool(word.search(header.partition(" for ")[0])) and " for " in header
-    name = own.search(header)
-    if name is not None and word.search(header, name.end()):
+    end = _end_of(own, header)
+    if end >= 0 and word.search(header, end):
         return True
+    if around.language != "go":
+        return False
     body = lines[around.start_line : around.end_line]
     embedded = re.compile(rf"\s*\*?(?:\w+\.)?{word.pattern}\s*(?:`.*)?")
-    return around.language == "go" and any(embedded.fullmatch(line) for line in body)
+    return any(embedded.fullmatch(line) for line in body)
+
+
+def _end_of(name: str, text: str) -> int:
+    """Where a name first ends in a text, as a whole word; -1 where it is not there.
+
+    Asked about hundreds of names, each once: to compile a pattern takes longer than to search by it.
+    """
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        around = text[max(at - 1, 0) : at] + text[end : end + 1]
+        if not any(each in "$_" or each.isalnum() for each in around):
+            return end
+        at = text.find(name, at + 1)
+    return -1
 
 
 def _word(name: str) -> re.Pattern[str]:

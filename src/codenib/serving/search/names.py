@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from functools import cached_property
@@ -24,6 +25,9 @@ _PLAIN = re.compile(r"[\w$]+")
 NOBODY = -1
 # How far a misspelt name is from the right one, and how long a name is compared at all: all are looked at.
 _MISSPELT, _ALIKE, _LONGEST_NAME = 2, 0.75, 80
+_FEW = 4  # names that are looked up alone; for more the tables of all are made
+#: Rows of a table of strings.
+_Near = Callable[[Sequence[str]], Sequence[int]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,40 +82,73 @@ class _Interned:
         return number
 
 
-class _OneName:
-    """The live units and the declarations inside of units of one name, without numbers for all the others.
+@dataclass(frozen=True, slots=True)
+class _Declared:
+    """The live units and the declarations inside of units of one name."""
 
-    A process that answers one question looks one name up: on Django `get` takes 14 ms of the processor, where
-    the tables of all names take 136.
+    units: Array
+    nested: list[NestedDeclaration]
+
+
+_NOTHING = _Declared(np.zeros(0, np.int64), [])
+
+
+def _declared(view: LexicalView, near: _Near, is_wanted: Callable[[str], bool]) -> dict[str, _Declared]:
+    """What wanted names declare, without numbers for all the others; `near` says which strings may have one.
+
+    A process that answers one question looks few names up: on Django `get` takes 14 ms of the processor,
+    where the tables of all names take 136.
     """
+    units: dict[str, list[int]] = {}
+    nested: dict[str, list[NestedDeclaration]] = {}
+    first = 0
+    for data in view.segments:
+        strings, numbers = data.strings, data.documents["name"]
+        rows = near(strings)
+        leaves = {at: plain[-1].lower() for at in rows if (plain := _plain_names(strings[at]))}
+        leaves = {at: leaf for at, leaf in leaves.items() if is_wanted(leaf)}
+        for leaf in leaves.values():
+            units.setdefault(leaf, [])
+        for doc in np.flatnonzero(np.isin(numbers, list(leaves))).tolist():
+            if view.live[first + doc]:
+                units[leaves[int(numbers[doc])]].append(first + doc)
+        inner = {at: leaf for at in rows if is_wanted(leaf := last_part(strings[at]))}
+        for doc, start, end, symbol, kind in data.nested[np.isin(data.nested["name"], list(inner))].tolist():
+            if view.live[first + doc]:
+                found = NestedDeclaration(first + doc, start, end, strings[symbol], strings[kind])
+                nested.setdefault(inner[symbol], []).append(found)
+        first += len(data.documents)
+    return {
+        leaf: _Declared(np.array(units.get(leaf, ()), np.int64), nested.get(leaf, []))
+        for leaf in {**units, **nested}
+    }
 
-    def __init__(self, view: LexicalView, name: str) -> None:
-        self.name = name
-        units: list[Array] = [np.zeros(0, np.int64)]
-        self.nested: list[NestedDeclaration] = []
-        first = 0
-        for data in view.segments:
-            near = self._candidates(data.strings)
-            leaves = [
-                at for at in near if name in (part.lower() for part in _plain_names(data.strings[at])[-1:])
-            ]
-            units.append(np.flatnonzero(np.isin(data.documents["name"], leaves)) + first)
-            named = [at for at in near if last_part(data.strings[at]) == name]
-            rows = data.nested[np.isin(data.nested["name"], named)]
-            for doc, start, end, symbol, kind in rows[
-                view.live[rows["doc"].astype(np.int64) + first]
-            ].tolist():
-                found = NestedDeclaration(first + doc, start, end, data.strings[symbol], data.strings[kind])
-                self.nested.append(found)
-            first += len(data.documents)
-        every = np.concatenate(units)
-        self.units: Array = every[view.live[every]]
 
-    def _candidates(self, strings: Sequence[str]) -> Sequence[int]:
-        """Which strings can have the name as a part; a letter outside ASCII may be folded by what follows."""
-        if not self.name.isascii():
+def _with_part(part: str) -> _Near:
+    """The strings that hold a part of a name; a letter outside ASCII may be folded by what follows."""
+
+    def near(strings: Sequence[str]) -> Sequence[int]:
+        if not part.isascii():
             return range(len(strings))
-        return [at for at, text in enumerate(strings) if self.name in text.lower()]
+        return [at for at, text in enumerate(strings) if part in text.lower()]
+
+    return near
+
+
+def _with_words(words: Sequence[str]) -> _Near:
+    """The strings that hold one of these words, by one search of all."""
+
+    def near(strings: Sequence[str]) -> Sequence[int]:
+        if not all(map(str.isascii, words)):
+            return range(len(strings))
+        folded = [text.lower() for text in strings]
+        pattern = re.compile(rf"(?<![\w$])(?:{'|'.join(map(re.escape, words))})(?![\w$])")
+        starts = np.cumsum([0, *(len(text) + 1 for text in folded)])
+        found = [match.start() for match in pattern.finditer("\n".join(folded))]
+        rows: list[int] = np.unique(np.searchsorted(starts, found, "right") - 1).tolist()
+        return rows
+
+    return near
 
 
 class UnitNames:
@@ -119,9 +156,12 @@ class UnitNames:
 
     def __init__(self, view: LexicalView) -> None:
         self._view = view
-        self._first: _OneName | None = None
+        self._few: dict[str, _Declared] = {}
+        self._looks = 0
         live_files = set(view.file_of[view.live].tolist())
         self._files = {path: number for number, path in enumerate(view.paths) if number in live_files}
+        #: Of a file, its first unit, and the first and last lines of its units.
+        self._extents: dict[str, tuple[int, list[int], list[int]]] = {}
         self.stems: dict[str, list[int]] = {}
         for path, number in self._files.items():
             self.stems.setdefault(stem(path), []).append(number)
@@ -156,7 +196,7 @@ class UnitNames:
 
     def units(self, name: str) -> Array:
         """The live units whose last name is `name`, in any case."""
-        if (one := self._alone(name)) is not None:
+        if (one := self._alone(name.lower())) is not None:
             return one.units
         number, interned = self.number(name), self._interned
         if number == NOBODY:
@@ -179,32 +219,39 @@ class UnitNames:
 
     def nested(self, name: str) -> list[NestedDeclaration]:
         """The declarations inside of units whose last name is `name`, in any case."""
-        one = self._alone(name)
+        one = self._alone(name.lower())
         return self._nested.get(name.lower(), []) if one is None else one.nested
 
-    def _alone(self, name: str) -> _OneName | None:
-        """What the first name that is asked for has; None for others, which the tables of all have."""
-        if "_interned" in self.__dict__ or "_nested" in self.__dict__:
-            return None
-        if self._first is None:
-            self._first = _OneName(self._view, name.lower())
-        return self._first if self._first.name == name.lower() else None
+    def leaves_with(self, part: str) -> list[str]:
+        """The last names, in lower case, that hold a part in lower case."""
+        if self._has_tables:
+            return [leaf for leaf in self.leaves if part in leaf]
+        found = _declared(self._view, _with_part(part), lambda leaf: part in leaf)
+        self._few |= found
+        return list(filter(_PLAIN.fullmatch, found))
 
-    def read_nested(self) -> None:
-        """Read the declarations inside of all units now, for who measures what comes after."""
-        _ = self._nested_by_unit
+    def declared(self, names: Iterable[str]) -> set[str]:
+        """Those of some names that something declares; what they declare is looked up at once."""
+        if not self._has_tables:
+            open_ = sorted({name.lower() for name in names} - self._few.keys())
+            found = _declared(self._view, _with_words(open_), set(open_).__contains__) if open_ else {}
+            self._few |= {name: found.get(name, _NOTHING) for name in open_}
+        return {name for name in names if len(self.units(name)) or self.nested(name)}
+
+    def _alone(self, key: str) -> _Declared | None:
+        """What a name has, while few are asked for; None for others, which the tables of all have."""
+        if key not in self._few and not self._has_tables and self._looks < _FEW:
+            self._looks += 1
+            self._few |= {key: _NOTHING} | _declared(self._view, _with_part(key), key.__eq__)
+        return self._few.get(key)
+
+    @property
+    def _has_tables(self) -> bool:
+        return "_interned" in self.__dict__ or "_nested" in self.__dict__
 
     def nested_in(self, unit: int) -> list[NestedDeclaration]:
         """The declarations inside of a unit."""
-        return self._nested_by_unit.get(unit, [])
-
-    @cached_property
-    def _nested_by_unit(self) -> dict[int, list[NestedDeclaration]]:
-        units: dict[int, list[NestedDeclaration]] = {}
-        for declarations in self._nested.values():
-            for each in declarations:
-                units.setdefault(each.unit, []).append(each)
-        return units
+        return [NestedDeclaration(unit, *row) for row in self._view.nested_in(unit)]
 
     @cached_property
     def _nested(self) -> dict[str, list[NestedDeclaration]]:
@@ -229,15 +276,16 @@ class UnitNames:
         return int(self._view.ends[first:last].max())
 
     def unit_at(self, path: str, line: int) -> int | None:
-        """The live unit that holds a line of a file."""
-        file = self._files.get(path)
-        if file is None:
+        """The live unit that holds a line of a file; units of a file do not overlap."""
+        if path not in self._files:
             return None
-        view = self._view
-        first, last = np.searchsorted(view.file_of, [file, file + 1])
-        inside = (view.starts[first:last] <= line) & (view.ends[first:last] >= line)
-        units = np.flatnonzero(inside)
-        return int(first + units[-1]) if len(units) else None
+        if path not in self._extents:
+            first, last = np.searchsorted(self._view.file_of, [self._files[path], self._files[path] + 1])
+            starts, ends = (each[first:last].tolist() for each in (self._view.starts, self._view.ends))
+            self._extents[path] = int(first), starts, ends
+        first, starts, ends = self._extents[path]
+        at = bisect_right(starts, line) - 1
+        return first + at if at >= 0 and line <= ends[at] else None
 
 
 def _plain_names(symbol: str) -> list[str]:

@@ -79,6 +79,11 @@ class _SegmentData:
     def strings(self) -> list[str]:
         return msgspec.json.decode(self._strings, type=list[str])
 
+    @cached_property
+    def nested_units(self) -> Array:
+        """The units that declarations are inside of, in order."""
+        return np.ascontiguousarray(self.nested["doc"])
+
     def rows_of(self, term: int) -> Array:
         at = int(np.searchsorted(self.terms, np.uint64(term)))
         if at == len(self.terms) or int(self.terms[at]) != term:
@@ -203,6 +208,14 @@ class LexicalView:
             rows = data.nested[self.live[data.nested["doc"].astype(np.int64) + int(first)]]
             for doc, start, end, name, kind in rows.tolist():
                 yield int(first) + doc, start, end, data.strings[name], data.strings[kind]
+
+    def nested_in(self, unit: int) -> Iterator[tuple[int, int, str, str]]:
+        """Declarations inside of a leaf: first and last line, symbol, kind."""
+        part, local = locate(self._first_doc, unit)
+        data = self.segments[part]
+        first, last = np.searchsorted(data.nested_units, [local, local + 1])
+        for _, start, end, name, kind in data.nested[first:last].tolist():
+            yield start, end, data.strings[name], data.strings[kind]
 
     def files(self) -> Iterator[tuple[str, str, Mark, int]]:
         """The live files with units: path, language, marks and last line."""
