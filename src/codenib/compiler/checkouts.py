@@ -23,7 +23,8 @@ from codenib.snapshot.blobs import BlobSource
 from codenib.snapshot.listing import is_plain
 from codenib.snapshot.repository import Repository
 from codenib.system.files import open_flags
-from codenib.units.notebook_code import NOTEBOOK_SUFFIX, as_python, engine_name
+from codenib.units.languages import NOTEBOOK_SUFFIX
+from codenib.units.notebook_code import as_python, engine_name
 
 _RECENT_BYTES = 32 << 20
 _NEVER_LINKED = frozenset({".git", "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", ".tox"})

@@ -127,7 +127,7 @@ def _stale_texts_of(store: Store) -> Iterator[str]:
     for manifest in store.manifests():
         record = manifest.views.get(ViewKind.GRAPH)
         if record is not None and record.status is Status.FRESH:
-            from codenib.views.graph.assembly.artifact import read_stale
+            from codenib.views.graph.assembly.about import read_stale
 
             with suppress(StateError):  # a damaged view keeps nothing
                 yield from read_stale(store.artifact(record.artifact)).values()

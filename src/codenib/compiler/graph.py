@@ -87,7 +87,7 @@ class GraphChoice:
     def rebuilder(self, published: Path, scratch: Path) -> AbstractContextManager[GraphViewBuilder]:
         """A builder that uses no engine that stayed; it reads the files that the artifact was made of."""
         from codenib.compiler.stale_syntax import recall_stale
-        from codenib.views.graph.assembly.artifact import read_stale
+        from codenib.views.graph.assembly.about import read_stale
         from codenib.views.graph.view import GraphViewBuilder
 
         stale = read_stale(published)
@@ -118,7 +118,8 @@ class GraphChoice:
 
     def warm(self, snapshot: SourceSnapshot, published: Path) -> None:
         """Start the engines of a graph and let them read its files, so that the next edit need not wait."""
-        from codenib.views.graph.assembly.artifact import read_encoded_facts, read_stale
+        from codenib.views.graph.assembly.about import read_stale
+        from codenib.views.graph.assembly.artifact import read_encoded_facts
         from codenib.views.graph.facts.groups import FactsCache
 
         self.settle(snapshot)
@@ -136,7 +137,8 @@ class GraphChoice:
 
     def audit(self, snapshot: SourceSnapshot, published: Path, *, sample: int, seed: int) -> list[GroupAudit]:
         """Ask new engines for some files of each group of an artifact."""
-        from codenib.views.graph.assembly.artifact import read_group_facts, read_stale
+        from codenib.views.graph.assembly.about import read_stale
+        from codenib.views.graph.assembly.artifact import read_group_facts
         from codenib.views.graph.maintenance.audit import audit
 
         groups, stale = read_group_facts(published), read_stale(published)

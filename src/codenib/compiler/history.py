@@ -12,7 +12,7 @@ from codenib.config.resolve import user_choice
 from codenib.core.protocols import Progress
 from codenib.core.source import SourceSnapshot
 from codenib.core.views import ArtifactProfile
-from codenib.snapshot.repository import Repository
+from codenib.snapshot.repository import Repository, history_boundary
 from codenib.views.history.profile import MAX_COMMITS, history_profile
 
 if TYPE_CHECKING:  # numpy, which a no-op never needs
@@ -42,7 +42,7 @@ class HistoryChoice:
 
     def profile(self) -> ArtifactProfile:
         """The profile that the view built now would have."""
-        return history_profile(max_commits(), self.log.boundary())
+        return history_profile(max_commits(), history_boundary(self._repository))
 
     def builder(self) -> HistoryViewBuilder:
         """The builder of the view."""

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from html import escape
 from typing import TYPE_CHECKING, Generic, Protocol, TypeVar, overload
 
 from codenib.core.errors import StateError
@@ -92,6 +91,8 @@ class ItemSequence(Generic[Item]):
 
     def _repr_html_(self) -> str:
         """A table of the first items with their source, for notebooks. All text is escaped."""
+        from html import escape
+
         rows = "".join(f"<tr><td>{_cell(item)}</td></tr>" for item in self.items[:_IN_TABLE])
         more = len(self.items) - _IN_TABLE
         rest = f"<p>… and {more} more</p>" if more > 0 else ""
@@ -105,6 +106,8 @@ class ItemSequence(Generic[Item]):
 
 
 def _cell(item: object) -> str:
+    from html import escape  # in notebooks alone
+
     title = f"<code>{escape(str(item))}</code>"
     try:
         text = getattr(item, "text", "")

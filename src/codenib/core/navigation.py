@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 from codenib.core.answers import Readable
+
+Granularity = Literal["occurrence", "enclosing", "name"]
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -63,3 +66,14 @@ class Meaning(Readable):
         marks = "".join(f", {mark}" for mark in self.marks)
         where = f"{self.place.path}:{self.place.line}:{self.place.column + 1}"
         return f"{where}  {self.kind}{marks}  {self.signature}"
+
+
+@dataclass(frozen=True, slots=True)
+class SortedLocations:
+    """Sorted locations in the repository, how many there are in all, and how many targets are outside it."""
+
+    locations: tuple[Location, ...]
+    total: int
+    outside: int
+    granularity: Granularity
+    asked: str  # the name that was asked for

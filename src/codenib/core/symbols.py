@@ -8,10 +8,9 @@ from itertools import takewhile
 from typing import Literal
 
 from codenib.core.answers import ItemSequence, Readable, SnapshotRef
-from codenib.core.navigation import Location, Meaning, Position
+from codenib.core.navigation import Granularity, Location, Meaning, Position
 
 Provider = Literal["static", "live", "syntactic"]
-Granularity = Literal["occurrence", "enclosing", "name"]
 #: `partial`: an engine did not resolve some files of the language group; `unknown`: nobody resolved any.
 Completeness = Literal["all", "limited", "partial", "unknown"]
 

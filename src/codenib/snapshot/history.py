@@ -11,7 +11,7 @@ import os
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -22,7 +22,7 @@ from codenib.core.history import Commit, ListedCommit
 from codenib.snapshot import git
 from codenib.snapshot.blobs import blob_digest
 from codenib.snapshot.changes import count_changes, parse_commits, read_time
-from codenib.snapshot.repository import Repository
+from codenib.snapshot.repository import Repository, history_boundary, shallow_commits
 
 # A batch bounds the memory: Django's 20,000 newest commits are 165 MB of patches.
 _BATCH = 256
@@ -59,8 +59,7 @@ class CommitLog:
 
     def boundary(self) -> str:
         """Names the place where a shallow clone ends; empty when all commits are there."""
-        shallow = self._shallow()
-        return hashlib.sha256("\n".join(sorted(shallow)).encode()).hexdigest()[:16] if shallow else ""
+        return history_boundary(self._repository)
 
     def listing(self, commit: str) -> list[ListedCommit]:
         """Every commit reachable from `commit`, itself included, parents before their children."""
@@ -94,7 +93,7 @@ class CommitLog:
         A commit whose objects git does not have, as in a partial clone, is `lacking`; nothing is fetched.
         One that changes more files than memory holds is `oversized`.
         """
-        shallow = self._shallow()
+        shallow = shallow_commits(self._repository)
         batches = [ids[start : start + _BATCH] for start in range(0, len(ids), _BATCH)]
         if len(batches) < 2:
             for batch in batches:
@@ -245,12 +244,6 @@ class CommitLog:
         if [commit.id for commit in commits] != list(ids):
             raise ProviderError("git diff-tree did not answer for every commit")
         return commits
-
-    def _shallow(self) -> frozenset[str]:
-        folder = self._repository.common_dir
-        with suppress(FileNotFoundError):
-            return frozenset((folder / "shallow").read_text().split()) if folder else frozenset()
-        return frozenset()
 
     def _git(self, *args: str, stdin: bytes = b"", ok: Sequence[int] = (0,)) -> bytes:
         return git.run([*self._at(), *args], stdin=stdin, env=self._variables(), ok=ok)

@@ -85,6 +85,21 @@ def locate(path: Path) -> Repository:
     return _git("bare", own, own, common, object_format)
 
 
+def shallow_commits(repository: Repository) -> frozenset[str]:
+    """The commits at which a shallow clone ends; none where all are there."""
+    folder = repository.common_dir
+    try:
+        return frozenset((folder / "shallow").read_text().split() if folder else ())
+    except FileNotFoundError:
+        return frozenset()
+
+
+def history_boundary(repository: Repository) -> str:
+    """Names the place where a shallow clone ends; empty when all commits are there."""
+    shallow = shallow_commits(repository)
+    return hashlib.sha256("\n".join(sorted(shallow)).encode()).hexdigest()[:16] if shallow else ""
+
+
 def git_folder_key(place: Path) -> str | None:
     """The key of the bare repository at a real path, as `locate` gives it; None for anything else.
 

@@ -11,9 +11,10 @@ import importlib
 import re
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from codenib.system.distributions import installed_version
 
 if TYPE_CHECKING:
     from tree_sitter import Parser, Query
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 # What the SQL grammar does not know costs it quadratic time: 5.6 s for 178 kB of COPY's rows, 1 s for 90 kB.
 _DUMP_BYTES = 90_000
 _QUERIES = Path(__file__).parent / "queries"
+NOTEBOOK_SUFFIX = ".ipynb"
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,7 +225,7 @@ def units_version() -> str:
     A version that people must remember to raise is one day forgotten, and then old rows meet new code.
     """
     wheels = sorted({f"tree-sitter-{language.module.replace('_', '-')}" for language in LANGUAGES})
-    versions = (f"{name}={_version(name)}" for name in ["tree-sitter", *wheels])
+    versions = (f"{name}={installed_version(name) or 'none'}" for name in ["tree-sitter", *wheels])
     return f"units={_source_digest()} " + " ".join(versions)
 
 
@@ -233,10 +235,3 @@ def _source_digest() -> str:
     for path in sorted([*here.glob("*.py"), *_QUERIES.glob("*.scm")]):
         digest.update(path.read_bytes())
     return digest.hexdigest()[:12]
-
-
-def _version(wheel: str) -> str:
-    try:
-        return metadata.version(wheel)
-    except metadata.PackageNotFoundError:
-        return "none"

@@ -10,9 +10,9 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from codenib.units.languages import NOTEBOOK_SUFFIX
 from codenib.units.notebooks import strings_in
 
-NOTEBOOK_SUFFIX = ".ipynb"
 _CODE_SUFFIX = ".codenib.py"
 _CODE_NAME = f"{NOTEBOOK_SUFFIX}{_CODE_SUFFIX}"
 _HEAD = "if True:"  # code is indented by what stands before it in the file

@@ -8,12 +8,11 @@ from typing import Literal
 import msgspec
 
 from codenib.adapters.envelopes.envelope import Envelope, freshness_of, rounded, snapshot_id
-from codenib.core.navigation import Position
+from codenib.core.navigation import Granularity, Position
 from codenib.core.requests import NeighbourRelation
 from codenib.core.symbols import (
     Affected,
     Completeness,
-    Granularity,
     GraphAnswer,
     ImpactAnswer,
     ImpactPart,

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
+from functools import cache
 
 
 class TokenKind(Enum):
@@ -46,8 +47,7 @@ _OF_CPP = _OF_C | frozenset(
         virtual wchar_t""",
     )
 )
-_LEX = re.compile(
-    r"""(?P<comment>//(?:\\\r?\n|[^\n])*|/\*(?s:.*?)(?:\*/|\Z))
+_LEX = r"""(?P<comment>//(?:\\\r?\n|[^\n])*|/\*(?s:.*?)(?:\*/|\Z))
     |(?P<include>^[ \t]*\#[ \t]*(?:include_next|include|import)[ \t]*)(?P<header><[^>\n]*>|"[^"\n]*")
     |(?P<directive>^[ \t]*\#[ \t]*[a-z_]+)
     |(?P<raw>(?:u8|[uUL])?R"(?P<fence>[^()\\\s]{0,16})\((?s:.*?)\)(?P=fence)")
@@ -55,14 +55,18 @@ _LEX = re.compile(
     |(?P<number>\.?[0-9](?:[eEpP][+-]|'[0-9a-zA-Z]|[\w.])*)
     |(?P<name>[^\W\d]\w*)
     |(?P<sign><=>|->\*|<<=|>>=|\.\.\.|::|->|\+\+|--|<<|<=|>=|==|!=|&&|\|\||\+=|-=|\*=|/=|%=|&=|\|=|\^=|\#\#|[^\s\w])
-    """,
-    re.VERBOSE | re.MULTILINE,
-)
+    """
+
+
+@cache
+def _lexer() -> re.Pattern[str]:
+    """Compiled when it is first needed: that takes as long as to import twenty modules."""
+    return re.compile(_LEX, re.VERBOSE | re.MULTILINE)
 
 
 def names_in(text: str) -> Iterator[tuple[int, int]]:
     """Where each name that is no keyword of C begins and ends: all but comments, strings and directives."""
-    for match in _LEX.finditer(text):
+    for match in _lexer().finditer(text):
         if match.lastgroup == "name" and match[0] not in _OF_C:
             yield match.span()
 
@@ -73,7 +77,7 @@ def lex(text: str, *, is_c: bool) -> Iterator[Token]:
     starts = [0, *(match.end() for match in re.finditer("\n", text))]
     wide = text.isascii() is False and max(text) > "\uffff"
     line = 0
-    for match in _LEX.finditer(text):
+    for match in _lexer().finditer(text):
         group = match.lastgroup
         if group in ("comment", "directive"):
             continue

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import threading
 import weakref
@@ -161,6 +160,8 @@ def _with_sockets(
     A source that includes `/dev/stdin`, by whatever name, opens the pipe on which its reader is spoken to,
     and both wait for ever. A socket cannot be opened by a name.
     """
+    import socket
+
     with ExitStack() as ends:
         pairs = [socket.socketpair() for _ in range(3)]
         for end in (each for pair in pairs for each in pair):

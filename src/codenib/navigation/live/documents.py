@@ -10,7 +10,8 @@ from typing import Protocol
 from codenib.core.errors import InputError, ProviderError
 from codenib.navigation.live.servers import Server
 from codenib.navigation.live.text import DiskTexts, SourceText
-from codenib.units.notebook_code import NOTEBOOK_SUFFIX, as_python, engine_name
+from codenib.units.languages import NOTEBOOK_SUFFIX
+from codenib.units.notebook_code import as_python, engine_name
 
 _OPEN = 64  # servers hold the syntax tree of every open file
 

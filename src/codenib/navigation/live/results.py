@@ -12,7 +12,8 @@ import msgspec
 
 from codenib.core.navigation import Location
 from codenib.navigation.live.text import DiskTexts, Encoding, SourceText
-from codenib.units.notebook_code import NOTEBOOK_SUFFIX, file_name, from_cell
+from codenib.units.languages import NOTEBOOK_SUFFIX
+from codenib.units.notebook_code import file_name, from_cell
 
 # The protocol's numbers, from 1.
 _KINDS = (

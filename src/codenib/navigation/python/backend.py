@@ -22,7 +22,8 @@ from codenib.navigation.engines.scripts import script_command, script_version
 from codenib.navigation.python.surface import PythonSurfaceRules
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of, python_interpreter
-from codenib.units.notebook_code import NOTEBOOK_SUFFIX, engine_name
+from codenib.units.languages import NOTEBOOK_SUFFIX
+from codenib.units.notebook_code import engine_name
 
 _ENGINE = Path(__file__).parent / "engine"
 _INSTALL = "codenib tools install python"

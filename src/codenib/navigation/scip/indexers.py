@@ -16,8 +16,6 @@ from codenib.core.errors import InputError, ProviderError
 from codenib.core.protocols import Progress
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program
-from codenib.navigation.scip.facts import lower
-from codenib.navigation.scip.wire import read_index
 from codenib.navigation.tools.locate import Toolbox
 from codenib.navigation.tools.policies import policy_of
 
@@ -68,6 +66,9 @@ def indexed(
     program: Program, out: Path, root: Path, files: Sequence[str], progress: Callable[[int, int], None]
 ) -> Iterator[bytes]:
     """Run an indexer on the checkout at `root`; the line of each file in the index that it wrote to `out`."""
+    from codenib.navigation.scip.facts import lower  # a second choice, which few repositories come to
+    from codenib.navigation.scip.wire import read_index
+
     progress(0, len(files))
     result = run_program(program, _LEAST_S + _FILE_S * len(files))
     if result.code:

@@ -8,7 +8,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from importlib import metadata, util
+from importlib import util
 from pathlib import Path
 from typing import Literal
 
@@ -16,6 +16,7 @@ from codenib.core.errors import InputError, ProviderError
 from codenib.navigation.engines.process import Program
 from codenib.navigation.engines.programs import run_program
 from codenib.navigation.tools.recipes import Recipe, recipes
+from codenib.system.distributions import installed_version
 
 Origin = Literal["path", "python environment", "codenib"]
 #: In a tool's folder once it is complete: its name and version.
@@ -156,11 +157,13 @@ class Toolbox:
         if not recipe.module:
             return None
         try:
-            version = metadata.version(recipe.distribution)
             spec = util.find_spec(recipe.module)
-        except (metadata.PackageNotFoundError, ValueError):
+        except ValueError:
             return None
-        if spec is None or spec.origin is None or not recipe.accepts(version):
+        if spec is None or spec.origin is None:
+            return None
+        version = installed_version(recipe.distribution)
+        if version is None or not recipe.accepts(version):
             return None
         return self._tool(recipe, version, Path(spec.origin).parent, "python environment")
 

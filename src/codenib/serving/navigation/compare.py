@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from codenib.core.answers import SnapshotRef
 from codenib.core.errors import InputError, ProviderError, StateError
-from codenib.core.navigation import Location, Position
+from codenib.core.navigation import Location, Position, SortedLocations
 from codenib.core.protocols import Progress
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.cpp.macros import macro_parameters
@@ -35,7 +35,7 @@ from codenib.serving.navigation.live import LiveServers
 from codenib.serving.navigation.resolve import resolved_group
 from codenib.units.languages import language_hint
 from codenib.views.graph.facts.code_names import identifiers
-from codenib.views.graph.navigate import SortedLocations, definitions, references
+from codenib.views.graph.navigate import definitions, references
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codenib.core.navigation import Location, Meaning, Position
+from codenib.core.navigation import Location, Meaning, Position, SortedLocations
 from codenib.core.requests import NeighboursRequest, SnapshotRequest
 from codenib.core.source import Mark
 from codenib.core.symbols import GraphAnswer, Symbol, SymbolEdge
@@ -31,8 +31,6 @@ from codenib.views.history.lines import Lines, hunks_between
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
     from codenib.serving.snapshots.pool import Snapshots
-    from codenib.views.graph.navigate import SortedLocations
-
 _NAMED = 3  # files that a note lists
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codenib.core.errors import CodenibError, InputError
-from codenib.core.navigation import Position
+from codenib.core.navigation import Position, SortedLocations
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.navigation.engines.sandbox import confinement
 from codenib.navigation.live import servers
@@ -21,7 +21,6 @@ from codenib.navigation.live.worktree import Changes
 from codenib.navigation.tools.locate import Toolbox
 from codenib.serving.navigation.completeness import STILL_LOADING
 from codenib.units.languages import language_hint
-from codenib.views.graph.navigate import SortedLocations
 
 if TYPE_CHECKING:
     from codenib.navigation.live.provider import LiveProvider

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from codenib.compiler.compiler import IndexCompiler
 from codenib.core.errors import CodenibError, InputError, ProviderError, StateError
-from codenib.core.navigation import Meaning, Position
+from codenib.core.navigation import Meaning, Position, SortedLocations
 from codenib.core.requests import (
     CURRENT,
     HistoryRequest,
@@ -326,8 +326,6 @@ class Navigator:
         request: NavigationRequest,
     ) -> NavigationAnswer:
         """A name's declarations, or the references of all of them: no server starts for a name."""
-        from codenib.views.graph.navigate import SortedLocations
-
         first = meanings[0].place
         positions = [Position(each.place.path, each.place.line, each.place.column) for each in meanings]
         position = positions[0]
@@ -479,8 +477,6 @@ class Navigator:
         likely: Sequence[Location] = (),
     ) -> NavigationAnswer:
         """By the name alone; of its declarations the `likely` come first."""
-        from codenib.views.graph.navigate import SortedLocations
-
         line = pinned.text(position.path).split("\n")[position.line - 1]
         name = by_name.name_at(line, position.column)
         meanings: Sequence[Meaning] = ()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codenib.core.navigation import Meaning, Position
+from codenib.core.navigation import Meaning, Position, SortedLocations
 from codenib.core.requests import NavigationQuestion, NavigationRequest
 from codenib.core.symbols import NavigationAnswer, Provider
 from codenib.core.views import ViewKind
@@ -15,8 +15,6 @@ from codenib.serving.navigation.resolve import resolved_group
 
 if TYPE_CHECKING:
     from codenib.serving.snapshots.pinned import PinnedSnapshot
-    from codenib.views.graph.navigate import SortedLocations
-
 #: The command that makes a graph.
 BUILD = "codenib index --views graph"
 

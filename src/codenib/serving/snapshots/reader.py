@@ -16,7 +16,7 @@ from codenib.core.requests import SnapshotRequest
 from codenib.core.source import SourceUnit, Span, UnitRow
 from codenib.core.views import ViewKind
 from codenib.serving.snapshots.pool import Snapshots
-from codenib.units.notebook_code import NOTEBOOK_SUFFIX
+from codenib.units.languages import NOTEBOOK_SUFFIX
 
 if TYPE_CHECKING:  # numpy comes with the first query
     from codenib.serving.snapshots.pinned import PinnedSnapshot

@@ -7,28 +7,13 @@ its own label. Limits are the caller's, applied to sorted answers.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codenib.core.facts import NO_REFERENCE, NODE_EXTENT, NODE_NAME, RELATIONS, UNRESOLVED_NAME, Role
-from codenib.core.navigation import Location, Position
+from codenib.core.navigation import Granularity, Location, Position, SortedLocations
 from codenib.views.graph.read import GraphView
-
-Granularity = Literal["occurrence", "enclosing", "name"]
-
-
-@dataclass(frozen=True, slots=True)
-class SortedLocations:
-    """Sorted locations in the repository, how many there are in all, and how many targets are outside it."""
-
-    locations: tuple[Location, ...]
-    total: int
-    outside: int
-    granularity: Granularity
-    asked: str  # the name that was asked for
 
 
 def definitions(view: GraphView, position: Position, limit: int | None = None) -> SortedLocations:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from codenib.core.errors import StateError
 from codenib.core.facts import FileScope, NodeFlag, NodeKind, Role
 from codenib.views.arrays import map_array
-from codenib.views.graph.assembly.artifact import FORMAT, REBUILD, read_graph_file
+from codenib.views.graph.assembly.about import FORMAT, REBUILD, read_graph_file
 from codenib.views.graph.assembly.strings import Strings
 from codenib.views.graph.facts.rows import RANGE, Rows, rows_of
 

@@ -28,12 +28,8 @@ from codenib.core.updates import UNCHANGED, GraphUpdate, GroupUpdate
 from codenib.core.views import ArtifactProfile, ViewFacts, ViewKind
 from codenib.units.languages import language_hint
 from codenib.units.notebook_code import exported_code
-from codenib.views.graph.assembly.artifact import (
-    read_encoded_facts,
-    read_group_facts,
-    read_stale,
-    write_graph,
-)
+from codenib.views.graph.assembly.about import read_stale
+from codenib.views.graph.assembly.artifact import read_encoded_facts, read_group_facts, write_graph
 from codenib.views.graph.facts.bind import Binder
 from codenib.views.graph.facts.canonical import canonical
 from codenib.views.graph.facts.file import FileFacts

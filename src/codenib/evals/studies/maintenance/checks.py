@@ -10,14 +10,14 @@ from collections.abc import Callable, Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
 
-from codenib.core.navigation import Position
+from codenib.core.navigation import Position, SortedLocations
 from codenib.core.protocols import ViewMaintainer
 from codenib.core.views import ViewKind
 from codenib.evals.metrics.scoring import Place, VectorCheck, check_graph
 from codenib.evals.runs import Record
 from codenib.views.dense.store import CodeVectorStore
 from codenib.views.graph.assembly.artifact import read_group_facts
-from codenib.views.graph.navigate import SortedLocations, definitions, references
+from codenib.views.graph.navigate import definitions, references
 from codenib.views.graph.read import GraphView
 
 REPLAYED = 60  # requests per transition, evenly over the occurrences of the changed files

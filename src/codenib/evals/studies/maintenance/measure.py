@@ -22,7 +22,7 @@ from codenib.evals.studies.maintenance.checks import check
 from codenib.manifest.store import Store
 from codenib.snapshot.delta import diff
 from codenib.snapshot.repository import locate
-from codenib.views.graph.assembly.artifact import read_graph_file
+from codenib.views.graph.assembly.about import read_graph_file
 from codenib.views.graph.maintenance.group_edit import RepairLevel
 from codenib.views.graph.maintenance.update import read_update
 

@@ -16,38 +16,11 @@ import numpy as np
 from codenib.core.errors import UNDECODABLE, StateError
 from codenib.core.views import ViewFacts
 from codenib.views.arrays import read_array, save_array
+from codenib.views.graph.assembly.about import FORMAT, GraphFile
 from codenib.views.graph.assembly.assemble import assemble
 from codenib.views.graph.facts.file import FileFacts, decode, encode
-from codenib.views.graph.facts.groups import GroupFacts, GroupOrigin
+from codenib.views.graph.facts.groups import GroupFacts
 from codenib.views.graph.maintenance.stale_syntax import StaleSyntax, describe, rebased
-
-FORMAT = 1
-REBUILD = "codenib index --views graph --rebuild"
-
-
-class GraphFile(msgspec.Struct):
-    """`graph.json`: what the artifact has."""
-
-    format: int
-    groups: list[GroupOrigin]
-    counts: dict[str, int]
-    #: Files that do not parse, with the digest of the text that their facts are of.
-    stale: dict[str, str] = msgspec.field(default_factory=dict, name="held")
-    #: Files whose facts are of before an edit of others, which the graph already has.
-    behind: list[str] = []
-
-
-def read_graph_file(folder: Path) -> GraphFile:
-    """`graph.json` of an artifact."""
-    try:
-        return msgspec.json.decode((folder / "graph.json").read_bytes(), type=GraphFile)
-    except (OSError, *UNDECODABLE) as error:
-        raise StateError(f"the graph view cannot be read: {error}", hint=REBUILD) from error
-
-
-def read_stale(folder: Path) -> dict[str, str]:
-    """The files of an artifact whose facts are of an earlier text, with that text's digest."""
-    return read_graph_file(folder).stale
 
 
 def write_graph(

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codenib.core.text.c_tokens import names_in
-from codenib.units.languages import Language, grammar_for, language_hint, parser_for
-from codenib.units.notebook_code import NOTEBOOK_SUFFIX
+from codenib.units.languages import NOTEBOOK_SUFFIX, Language, grammar_for, language_hint, parser_for
 from codenib.views.graph.facts.code_points import to_code_points
 from codenib.views.graph.facts.rows import CODE_NAME, Rows
 
