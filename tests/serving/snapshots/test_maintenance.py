@@ -111,3 +111,20 @@ def test_one_step_is_enough_without_slow_views(git_repo: Callable[..., GitRepo])
         outcome = workspace.update()
     assert set(outcome.views) == {ViewKind.LEXICAL, ViewKind.TRIGRAM}
     assert outcome.changed == 1
+
+
+def test_text_views_come_with_a_graph_so_that_no_question_by_name_builds_one(
+    git_repo: Callable[..., GitRepo],
+) -> None:
+    repo = git_repo()
+    repo.commit({"a.py": "def load\nload\n"})
+    engine = Busy(lambda: None)
+    with Workspace(repo.path, find_backends=engine.found) as workspace:
+        workspace.index([ViewKind.GRAPH])
+        published = workspace.maintenance.published()
+        assert published is not None
+        assert set(published.views) == set(ALL)
+        answer = workspace.definition("load")
+        assert not answer.refreshed
+        rebuilt = workspace.index([ViewKind.GRAPH], rebuild=True)
+        assert set(rebuilt.manifest.views) == set(ALL)

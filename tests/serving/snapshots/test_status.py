@@ -33,7 +33,7 @@ def test_a_view_that_other_tools_made_is_stale_as_no_answer_uses_it(git_repo: Ca
     repo.commit({"a.py": "def load\nload\n"})
     backends = Backends()
     with Workspace(repo.path, find_backends=backends) as workspace:
-        workspace.index([ViewKind.LEXICAL, ViewKind.GRAPH])
+        workspace.index([ViewKind.GRAPH])
         assert workspace.status().views[ViewKind.GRAPH].status is Status.FRESH
     backends.toy = ToyBackend(version="2")
     with Workspace(repo.path, find_backends=backends) as workspace:
@@ -41,5 +41,6 @@ def test_a_view_that_other_tools_made_is_stale_as_no_answer_uses_it(git_repo: Ca
         assert not found.fresh
         assert {kind: record.status for kind, record in found.views.items()} == {
             ViewKind.LEXICAL: Status.FRESH,
+            ViewKind.TRIGRAM: Status.FRESH,
             ViewKind.GRAPH: Status.STALE,
         }

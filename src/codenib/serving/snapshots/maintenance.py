@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -48,7 +48,12 @@ class Maintenance:
         self.snapshots = snapshots
 
     def index(self, request: IndexRequest) -> Outcome:
-        """Build or maintain views; a choice that cannot be met fails before any work."""
+        """Build or maintain views; a choice that cannot be met fails before any work.
+
+        With a graph come the text views: a question by name looks its name up there and must not wait.
+        """
+        if ViewKind.GRAPH in request.views and not request.rebuild:
+            request = replace(request, views=tuple(dict.fromkeys((*TEXT_VIEWS, *request.views))))
         if request.trust is not None:
             self._trust(trusted=request.trust)
         choice = (request.embedder, request.family, request.documents)
