@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
@@ -24,6 +25,11 @@ _PATIENCE_S = 30.0
 _HURRY_S = 0.02
 _SHUTDOWN_S = 10.0
 _NO_FILE = "codenib-asks-for-no-such-file.c"
+# For C and C++ a file, the newest standard, and the header by which clangd knows the folder of the library.
+_NEWEST = {
+    "codenib-asks-for-no-such-library.c": ("c2y", "stdio.h"),
+    "codenib-asks-for-no-such-library.cpp": ("c++26", "vector"),
+}
 _CAPABILITIES = {
     "window": {"workDoneProgress": True},
     "general": {"positionEncodings": ["utf-16"]},
@@ -158,12 +164,36 @@ class ClangdSession(ServerListener):
 
         That file is none of the repository's: what was once open hides what the index has of it.
         """
-        uri = path_to_uri(str(self._root / _NO_FILE))
-        document = {"uri": uri, "languageId": "c", "version": 1, "text": ""}
         rounds = self.index_rounds
-        self.tell("textDocument/didOpen", {"textDocument": document})
-        self.await_index(rounds)
-        self.tell("textDocument/didClose", {"textDocument": {"uri": uri}})
+        with self._empty_file(str(self._root / _NO_FILE)):
+            self.await_index(rounds)
+
+    def deny_libraries(self, folder: Path) -> None:
+        """Keep clangd from indexing the standard libraries; `folder` gets two empty headers.
+
+        It indexes a language's whole library with the first file that it opens, and again with the first of
+        a newer standard: 1.0 CPU s each time for C++. So the first files are of the newest standards, and of
+        libraries without content.
+        """
+        folder.mkdir(exist_ok=True)
+        for name, (standard, header) in _NEWEST.items():
+            (folder / header).touch()
+            file = str(self._root / name)
+            rounds = self.index_rounds
+            options = (f"-std={standard}", "-nostdinc", "-nostdinc++", "-isystem", str(folder))
+            self.compile(file, str(self._root), ("clang", *options, file))
+            self.await_index(rounds)
+            with self._empty_file(file):
+                pass
+
+    @contextmanager
+    def _empty_file(self, file: str) -> Iterator[None]:
+        """A file without text is open."""
+        document = {"uri": path_to_uri(file)}
+        opened = {**document, "languageId": "c", "version": 1, "text": ""}
+        self.tell("textDocument/didOpen", {"textDocument": opened})
+        yield
+        self.tell("textDocument/didClose", {"textDocument": document})
 
     def close(self) -> None:
         """End clangd; it is gone when this returns."""

@@ -43,8 +43,8 @@ SHARDS = Path(".cache", "clangd", "index")
 _WORKERS = 2
 # Files of one clangd process. Each reads the index anew: 0.2 CPU s on half of libuv, 1.1 on leveldb.
 _BATCH = 64
-# A class of so few files is not split: a clangd more reads the index and the standard library, for 1 to 3
-# CPU s on fmt, and the other worker has files of other classes to do.
+# A class of so few files is not split: a clangd more reads the index, for 0.3 CPU s on fmt, and the other
+# worker has files of other classes to do.
 _UNSPLIT = 12
 
 
@@ -240,6 +240,7 @@ class ClangdWorkers:
         """A clangd that has read the index."""
         database = self._served if in_context else self._database
         with self._session(database, _ONE_AT_A_TIME) as session:
+            session.deny_libraries(self._database / "no-library")
             session.wake()
             words = self._words_of_macros(table)
             yield Asker(session, self.root, self._copies, table.references, words), session.watchdog
