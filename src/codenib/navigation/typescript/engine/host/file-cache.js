@@ -86,6 +86,8 @@ const MAX_DEPTH = 1000;
 
 /** @type {WeakSet<ts.SourceFile>} files that are deeper than the stack, as the empty ones that stand for them */
 const tooDeep = new WeakSet();
+/** @type {WeakSet<ts.SourceFile>} files that were bound and found to be no deeper: every new server asks for each file again */
+const readable = new WeakSet();
 
 /**
  * Gives an empty file for one that cannot be parsed or bound within the stack: otherwise it would cost every other file
@@ -101,8 +103,10 @@ function leaveOutDeep(ts, registry) {
     inner[name] = (file, path, options, key, text, version, ...rest) => {
       try {
         const source = parse(file, path, options, key, text, version, ...rest);
+        if (readable.has(source)) return source;
         ts.bindSourceFile(source, options.getCompilationSettings?.() ?? options);
         checkDepth(ts, source);
+        readable.add(source);
         return source;
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;
