@@ -6,7 +6,7 @@
 /** @import { Engine } from "../engine" */
 /** @import { ProjectServer } from "../host/project-server" */
 /** @import { AnswerCache } from "../incremental/answer-cache" */
-/** @import { AskedQuery, FoundReferences, TokenAnswer } from "../incremental/file-answers" */
+/** @import { AskedQuery, FoundReferences, Holders, TokenAnswer } from "../incremental/file-answers" */
 /** @import { RecordedFacts } from "../incremental/recorded-facts" */
 /** @import { ImportClosure } from "./import-closure" */
 /** @typedef {TokenAnswer & { query: string }} QueriedToken */
@@ -66,14 +66,16 @@ class ReferenceSets {
    */
   situation(file) {
     if (this.server.isSingle()) return null;
-    const names = (/** @type {ts.server.Project[]} */ projects) =>
-      projects
-        .map((each) => each.getProjectName())
-        .sort()
-        .join(" ");
     this.adopt();
-    const { containingProjects } = this.server.service.getScriptInfo(file);
-    return `${names(containingProjects)} | ${names(this.server.loaded())}`;
+    return `${this.holdersOf(file)} | ${namesOf(this.server.loaded())}`;
+  }
+
+  /**
+   * The projects that have a file.
+   * @param {string} file
+   */
+  holdersOf(file) {
+    return namesOf(this.server.service.getScriptInfo(file)?.containingProjects ?? []);
   }
 
   /** Lets every loaded project answer references by our memory instead of searching again. */
@@ -151,10 +153,13 @@ class ReferenceSets {
    * @param {FoundReferences} references
    */
   isValid(references) {
+    const { asked, holders } = references;
     return getOrCreate(
       this.validity,
       references,
-      () => !!references.asked?.every((each) => this.isUnchanged(each)),
+      () =>
+        !!asked?.every((each) => this.isUnchanged(each)) &&
+        [...(holders ?? [])].every(([file, projects]) => this.holdersOf(file) === projects),
     );
   }
 
@@ -215,6 +220,12 @@ class ReferenceSets {
     /** @type {FoundReferences} */
     const references = groups.flatMap((group) => group.references);
     references.asked = this.asked;
+    /** @type {Holders} */
+    const holders = new Map();
+    for (const each of this.asked)
+      for (const { fileName } of each.found)
+        if (!holders.has(fileName)) holders.set(fileName, this.holdersOf(fileName));
+    references.holders = holders;
     this.validity.set(references, true);
     return references;
   }
@@ -238,6 +249,14 @@ class ReferenceSets {
       return number;
     });
   }
+}
+
+/** @param {ts.server.Project[]} projects */
+function namesOf(projects) {
+  return projects
+    .map((each) => each.getProjectName())
+    .sort()
+    .join(" ");
 }
 
 /**
