@@ -43,6 +43,8 @@ class ReferenceSets {
     this.numbers = new Map();
     /** @type {Map<FoundReferences, boolean>} whether what an earlier run found is what would be found now */
     this.validity = new Map();
+    /** @type {Map<number, boolean>} whether all occurrences of a set are of files as they are now */
+    this.current = new Map();
     /** @type {AskedQuery[] | null} collects the queries of the request under way */
     this.asked = null;
   }
@@ -146,6 +148,21 @@ class ReferenceSets {
       return this.numberOf(token.references);
     const references = attempt(() => this.referencesOf(project, program, token, situation));
     return references ? this.numberOf(references) : -1;
+  }
+
+  /**
+   * Whether a set of the run before is what a query of one project gives now, to a file that reaches what it did: the
+   * query was not asked again, and nothing that it found has another place.
+   * @param {ts.Program} program
+   * @param {string} query
+   * @param {number} set
+   * @param {string | null} situation null for one project
+   */
+  isSettled(program, query, set, situation) {
+    const { queries } = this.engine;
+    if (situation !== null || set < 0 || !queries.memory(program).groups.has(query)) return false;
+    if (queries.updates.get(program)?.refreshed.has(query)) return false;
+    return getOrCreate(this.current, set, () => this.facts.isCurrent(set));
   }
 
   /**
