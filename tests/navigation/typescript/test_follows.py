@@ -329,6 +329,33 @@ CHAINS: dict[str, list[dict[str, str | None]]] = {
         {"src/core/user.ts": "// Moved down.\nimport { size } from './size';\nsize;\n"},
         {"src/core/other.ts": "// Moved down.\nexport function other() { return 2 }\n"},
     ],
+    "an edited file comes to the project that is asked before its own": [
+        {
+            "src/tsconfig.json": '{"files": [], "references": [{"path": "./a"}, {"path": "./b"}]}',
+            "src/a/tsconfig.json": '{"compilerOptions": {"composite": true}}',
+            "src/b/tsconfig.json": '{"compilerOptions": {"composite": true}}',
+            "src/a/page.ts": "export const page = 1;\n",
+            "src/b/size.ts": "export function size(): number { return 1 }\n",
+            "src/b/user.ts": "import { size } from './size';\nsize();\n",
+        },
+        {
+            "src/a/page.ts": "import { size } from '../b/size';\nexport const page = size();\n",
+            "src/b/size.ts": "export function size(): number { return 2 }\n",
+        },
+        {"src/b/size.ts": "export function size(): number { return 3 }\n"},
+    ],
+    "a file comes to a project that others of its own do not see": [
+        {
+            "src/tsconfig.json": '{"files": [], "references": [{"path": "./a"}, {"path": "./b"}]}',
+            "src/a/tsconfig.json": '{"compilerOptions": {"composite": true}}',
+            "src/b/tsconfig.json": '{"compilerOptions": {"composite": true}}',
+            "src/a/page.ts": "export const page = 1;\n",
+            "src/b/size.ts": "export function size(): number { return 1 }\n",
+            "src/b/user.ts": "import { size } from './size';\nsize();\n",
+        },
+        {"src/a/page.ts": "import { size } from '../b/size';\nexport const page = size();\n"},
+        {"src/a/page.ts": "export const page = 1;\n"},
+    ],
     "a module becomes an empty script": [
         {
             "js/parts.js": "const part = 1;\nmodule.exports.part = part;\n",

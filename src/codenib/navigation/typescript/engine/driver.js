@@ -167,15 +167,30 @@ class Driver {
     if (update && answers.leadsInto(update.names)) return false;
     for (const shared of sets) {
       const [token] = shared.tokens;
-      const set = this.sets.setOf(project, program, token, situation);
-      if (set < 0 !== shared.set < 0) return false;
-      // One asked for all of them: without this the others would give what held two runs ago, if recorded anew.
-      for (const each of shared.tokens) each.references = token.references;
-      if (set !== shared.set) for (const entry of shared.asked) entry.set = set;
-      shared.set = set;
+      if (this.sets.isSettled(program, token.query, shared.set, situation)) continue;
+      if (!this.renew(project, program, shared, situation)) return false;
+      const { set } = shared;
       if (!update || set < 0 || !update.refreshed.has(token.query)) continue;
       for (const each of shared.tokens) this.check.verify(update, program, answers.file, each, set);
     }
+    return true;
+  }
+
+  /**
+   * Puts what a query finds now in place; false when it began or ceased to find anything.
+   * @param {ts.server.Project} project
+   * @param {ts.Program} program
+   * @param {SharedSet} shared
+   * @param {string | null} situation
+   */
+  renew(project, program, shared, situation) {
+    const [token] = shared.tokens;
+    const set = this.sets.setOf(project, program, token, situation);
+    if (set < 0 !== shared.set < 0) return false;
+    // One asked for all of them: without this the others would give what held two runs ago, if recorded anew.
+    for (const each of shared.tokens) each.references = token.references;
+    if (set !== shared.set) for (const entry of shared.asked) entry.set = set;
+    shared.set = set;
     return true;
   }
 

@@ -36,7 +36,7 @@ const { append, getOrCreate } = require("../../../engines/js/maps");
 const { ROLE } = require("../../../engines/js/wire");
 const { FileEncoder } = require("./file-encoder");
 const { Fingerprints } = require("./fingerprints");
-const { positionIn, unnamedNode, withUnnamed } = require("./positions");
+const { unnamedNode, withUnnamed } = require("./positions");
 
 /** Longer spans than this are told apart by their starts alone. */
 const MAX_LENGTH = 2 ** 20 - 1;
@@ -223,22 +223,14 @@ class FactTable {
    */
   partition(group, byFile, asked) {
     const keys = this.nameGroups(group, byFile);
-    const keyOf = (/** @type {number} */ id) => /** @type {TableTarget} */ (keys.get(group[id]));
-    const keysOfSets = this.sets.map((set, number) =>
-      asked[number] ? [...new Set(Array.from(set, keyOf))] : [],
-    );
+    const keyOf = (/** @type {number} */ each) => /** @type {TableTarget} */ (keys.get(each));
+    const keysOfSets = this.sets.map((set, number) => {
+      /** @type {Set<number>} */
+      const groups = new Set();
+      if (asked[number]) for (const id of set) groups.add(group[id]);
+      return Array.from(groups, keyOf);
+    });
     return { group, keys, keysOfSets };
-  }
-
-  /**
-   * A place as others see it: path, line, column and name.
-   * @param {Place} place
-   */
-  describe({ file, start }) {
-    const path = this.paths[file];
-    if (start < 0) return path;
-    const { lines } = this.files[file];
-    return `${path} ${positionIn(lines, start).join(" ")} ${this.nodeAt(file, start)?.name ?? ""}`;
   }
 
   /**

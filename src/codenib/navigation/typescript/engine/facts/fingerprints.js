@@ -7,9 +7,10 @@
  * asks for and where it leads, as path, line, column and name.
  */
 
-/** @import { FactTable, Partition, TableTarget } from "./fact-table" */
+/** @import { FactTable, Partition, Place, TableTarget } from "./fact-table" */
 
 const { getOrCreate } = require("../../../engines/js/maps");
+const { positionIn } = require("./positions");
 
 class Fingerprints {
   /**
@@ -21,8 +22,8 @@ class Fingerprints {
     this.partition = partition;
     /** @type {Map<string, Hash>} */
     this.texts = new Map();
-    /** @type {Map<TableTarget, Hash>} */
-    this.targets = new Map();
+    /** @type {Map<number, Hash>[]} for each file, the hashes of the places that others name */
+    this.places = facts.paths.map(() => new Map());
     /** @type {Map<number, Hash>} */
     this.keys = new Map([...partition.keys].map(([group, key]) => [group, this.ofTarget(key)]));
     this.sets = partition.keysOfSets.map((keys) => this.sum(keys));
@@ -69,7 +70,19 @@ class Fingerprints {
    */
   ofTarget(target) {
     if (typeof target === "string") return this.ofText(target);
-    return getOrCreate(this.targets, target, () => this.ofText(this.facts.describe(target)));
+    return getOrCreate(this.places[target.file], target.start, () => this.ofPlace(target));
+  }
+
+  /**
+   * A place as others see it: path, line, column and name.
+   * @param {Place} place
+   */
+  ofPlace({ file, start }) {
+    const { facts } = this;
+    const hash = this.ofText(facts.paths[file]).copy();
+    if (start < 0) return hash;
+    for (const each of positionIn(facts.files[file].lines, start)) hash.mix(each);
+    return hash.join(this.ofText(facts.nodeAt(file, start)?.name ?? ""));
   }
 
   /**

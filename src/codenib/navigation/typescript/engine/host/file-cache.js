@@ -17,6 +17,7 @@
  */
 
 const { getOrCreate } = require("../../../engines/js/maps");
+const { matchDeclarations } = require("../incremental/matching");
 
 /** Characters of closed projects' files that stay parsed, at about 20 bytes of memory each. */
 const MAX_PARSED = 30e6;
@@ -36,6 +37,7 @@ class FileCache {
     this.texts = new Map();
     this.registry = ts.createDocumentRegistryInternal(ts.sys.useCaseSensitiveFileNames, root);
     prepareRegistry(ts, this.registry);
+    numberAlike(ts, this.registry);
     const info = /** @type {any} */ (ts.server.ScriptInfo.prototype);
     const latest = info.getLatestVersion;
     // A server counts versions from its start: ours go on.
@@ -81,11 +83,38 @@ function prepareRegistry(ts, registry) {
   retainParsed(registry);
 }
 
+/**
+ * Numbers the declarations of a file's next text like those of the last one as soon as it is parsed. Projects share the
+ * parsed file, and one that starts anew would number it otherwise for all.
+ * @param {TypeScript} ts
+ * @param {ts.DocumentRegistry} registry
+ */
+function numberAlike(ts, registry) {
+  const inner = /** @type {any} */ (registry);
+  /** @type {Map<string, WeakRef<ts.SourceFile>>} */
+  const latest = new Map();
+  for (const name of ["acquireDocumentWithKey", "updateDocumentWithKey"]) {
+    const parse = inner[name];
+    /** @type {(file: string, path: string, options: object, key: string, ...rest: unknown[]) => ts.SourceFile} */
+    inner[name] = (file, path, options, key, ...rest) => {
+      const source = parse(file, path, options, key, ...rest);
+      const id = `${path} ${key} ${source.impliedNodeFormat}`;
+      const before = latest.get(id)?.deref();
+      if (before === source) return source;
+      if (before) matchDeclarations(ts, before, source);
+      latest.set(id, new WeakRef(source));
+      return source;
+    };
+  }
+}
+
 /** Levels of a tree that every reader of it can go down: the engine's own stand 1,500 at the stack's usual size. */
 const MAX_DEPTH = 1000;
 
 /** @type {WeakSet<ts.SourceFile>} files that are deeper than the stack, as the empty ones that stand for them */
 const tooDeep = new WeakSet();
+/** @type {WeakSet<ts.SourceFile>} files that were bound and found to be no deeper: every new server asks for each file again */
+const readable = new WeakSet();
 
 /**
  * Gives an empty file for one that cannot be parsed or bound within the stack: otherwise it would cost every other file
@@ -101,8 +130,10 @@ function leaveOutDeep(ts, registry) {
     inner[name] = (file, path, options, key, text, version, ...rest) => {
       try {
         const source = parse(file, path, options, key, text, version, ...rest);
+        if (readable.has(source)) return source;
         ts.bindSourceFile(source, options.getCompilationSettings?.() ?? options);
         checkDepth(ts, source);
+        readable.add(source);
         return source;
       } catch (error) {
         if (!(error instanceof RangeError)) throw error;

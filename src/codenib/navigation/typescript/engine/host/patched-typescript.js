@@ -5,7 +5,7 @@
  * Asking find-references once for every name would search every file again each time. So the engine is
  * loaded with hooks at the places that cost most: which positions of a file a search visits, which files it
  * visits, the table of imports (built once for each checker instead of once for each question), the token at
- * a position, and the display texts of definitions, which nobody reads here. A hook may only skip work whose
+ * a position, and the display texts of definitions, which nobody reads here. Nor does anybody watch folders. A hook may only skip work whose
  * outcome is known; what is found, and why, stays the engine's own decision. Each patch names text that
  * occurs exactly once in the pinned version: an engine where one does not fit is refused, never half
  * patched.
@@ -68,6 +68,18 @@ const PATCHES = [
     let resolution;`,
     `const node = nibHooks.token(sourceFile, position) || getTouchingToken(sourceFile, position);
     let resolution;`,
+  ],
+  [
+    "the folders to watch for a module that was not found",
+    "function watchFailedLookupLocation(failedLookupLocation, setAtRoot) {",
+    `function watchFailedLookupLocation(failedLookupLocation, setAtRoot) {
+    return setAtRoot;`,
+  ],
+  [
+    "the folders to watch no longer",
+    "function stopWatchFailedLookupLocation(failedLookupLocation, removeAtRoot) {",
+    `function stopWatchFailedLookupLocation(failedLookupLocation, removeAtRoot) {
+    return removeAtRoot;`,
   ],
   [
     "the display of a definition",

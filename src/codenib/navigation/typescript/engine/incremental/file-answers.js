@@ -10,7 +10,8 @@
 /** @import { Relation, Target } from "../syntax/relations" */
 /** @typedef {Exclude<Target, string>} PlaceTarget */
 /** @typedef {{ name: string, file: string, query: string | null, found: FileSpan[] }} AskedQuery one of a project, by its name */
-/** @typedef {FileSpan[] & { asked?: AskedQuery[] }} FoundReferences `asked`: the queries that they came from */
+/** @typedef {Map<string, string>} Holders a file to the projects that have it: a session goes on to each of them */
+/** @typedef {FileSpan[] & { asked?: AskedQuery[], holders?: Holders }} FoundReferences `asked`: the queries that they came from */
 /**
  * @typedef {object} TokenAnswer
  * @property {number} start

@@ -6,7 +6,7 @@
 /** @import { Engine } from "../engine" */
 /** @import { ProjectServer } from "../host/project-server" */
 /** @import { AnswerCache } from "../incremental/answer-cache" */
-/** @import { AskedQuery, FoundReferences, TokenAnswer } from "../incremental/file-answers" */
+/** @import { AskedQuery, FoundReferences, Holders, TokenAnswer } from "../incremental/file-answers" */
 /** @import { RecordedFacts } from "../incremental/recorded-facts" */
 /** @import { ImportClosure } from "./import-closure" */
 /** @typedef {TokenAnswer & { query: string }} QueriedToken */
@@ -43,6 +43,8 @@ class ReferenceSets {
     this.numbers = new Map();
     /** @type {Map<FoundReferences, boolean>} whether what an earlier run found is what would be found now */
     this.validity = new Map();
+    /** @type {Map<number, boolean>} whether all occurrences of a set are of files as they are now */
+    this.current = new Map();
     /** @type {AskedQuery[] | null} collects the queries of the request under way */
     this.asked = null;
   }
@@ -66,14 +68,16 @@ class ReferenceSets {
    */
   situation(file) {
     if (this.server.isSingle()) return null;
-    const names = (/** @type {ts.server.Project[]} */ projects) =>
-      projects
-        .map((each) => each.getProjectName())
-        .sort()
-        .join(" ");
     this.adopt();
-    const { containingProjects } = this.server.service.getScriptInfo(file);
-    return `${names(containingProjects)} | ${names(this.server.loaded())}`;
+    return `${this.holdersOf(file)} | ${namesOf(this.server.loaded())}`;
+  }
+
+  /**
+   * The projects that have a file.
+   * @param {string} file
+   */
+  holdersOf(file) {
+    return namesOf(this.server.service.getScriptInfo(file)?.containingProjects ?? []);
   }
 
   /** Lets every loaded project answer references by our memory instead of searching again. */
@@ -147,14 +151,32 @@ class ReferenceSets {
   }
 
   /**
+   * Whether a set of the run before is what a query of one project gives now, to a file that reaches what it did: the
+   * query was not asked again, and nothing that it found has another place.
+   * @param {ts.Program} program
+   * @param {string} query
+   * @param {number} set
+   * @param {string | null} situation null for one project
+   */
+  isSettled(program, query, set, situation) {
+    const { queries } = this.engine;
+    if (situation !== null || set < 0 || !queries.memory(program).groups.has(query)) return false;
+    if (queries.updates.get(program)?.refreshed.has(query)) return false;
+    return getOrCreate(this.current, set, () => this.facts.isCurrent(set));
+  }
+
+  /**
    * Whether what a session found in an earlier run is what it would find now.
    * @param {FoundReferences} references
    */
   isValid(references) {
+    const { asked, holders } = references;
     return getOrCreate(
       this.validity,
       references,
-      () => !!references.asked?.every((each) => this.isUnchanged(each)),
+      () =>
+        !!asked?.every((each) => this.isUnchanged(each)) &&
+        [...(holders ?? [])].every(([file, projects]) => this.holdersOf(file) === projects),
     );
   }
 
@@ -215,6 +237,12 @@ class ReferenceSets {
     /** @type {FoundReferences} */
     const references = groups.flatMap((group) => group.references);
     references.asked = this.asked;
+    /** @type {Holders} */
+    const holders = new Map();
+    for (const each of this.asked)
+      for (const { fileName } of each.found)
+        if (!holders.has(fileName)) holders.set(fileName, this.holdersOf(fileName));
+    references.holders = holders;
     this.validity.set(references, true);
     return references;
   }
@@ -238,6 +266,14 @@ class ReferenceSets {
       return number;
     });
   }
+}
+
+/** @param {ts.server.Project[]} projects */
+function namesOf(projects) {
+  return projects
+    .map((each) => each.getProjectName())
+    .sort()
+    .join(" ");
 }
 
 /**
