@@ -49,6 +49,8 @@ class AnswerCache {
     this.reasons = [];
     /** @type {RecordedFacts | null} */
     this.recorded = null;
+    /** @type {Map<string, number>} sets of projects, by their names */
+    this.holders = new Map();
   }
 
   /**

@@ -10,8 +10,11 @@
 /** @import { Relation, Target } from "../syntax/relations" */
 /** @typedef {Exclude<Target, string>} PlaceTarget */
 /** @typedef {{ name: string, file: string, query: string | null, found: FileSpan[] }} AskedQuery one of a project, by its name */
-/** @typedef {Map<string, string>} Holders a file to the projects that have it: a session goes on to each of them */
-/** @typedef {FileSpan[] & { asked?: AskedQuery[], holders?: Holders }} FoundReferences `asked`: the queries that they came from */
+/**
+ * `asked`: the queries that they came from. `holders`: which projects have the files that these found, as a session goes
+ * on to each of them.
+ * @typedef {FileSpan[] & { asked?: AskedQuery[], holders?: string }} FoundReferences
+ */
 /**
  * @typedef {object} TokenAnswer
  * @property {number} start

@@ -6,7 +6,7 @@
 /** @import { Engine } from "../engine" */
 /** @import { ProjectServer } from "../host/project-server" */
 /** @import { AnswerCache } from "../incremental/answer-cache" */
-/** @import { AskedQuery, FoundReferences, Holders, TokenAnswer } from "../incremental/file-answers" */
+/** @import { AskedQuery, FoundReferences, TokenAnswer } from "../incremental/file-answers" */
 /** @import { RecordedFacts } from "../incremental/recorded-facts" */
 /** @import { ImportClosure } from "./import-closure" */
 /** @typedef {TokenAnswer & { query: string }} QueriedToken */
@@ -47,6 +47,8 @@ class ReferenceSets {
     this.current = new Map();
     /** @type {AskedQuery[] | null} collects the queries of the request under way */
     this.asked = null;
+    /** @type {Map<string, { projects: ts.server.Project[], number: number }>} the projects that have a file */
+    this.holders = new Map();
   }
 
   /**
@@ -69,15 +71,38 @@ class ReferenceSets {
   situation(file) {
     if (this.server.isSingle()) return null;
     this.adopt();
-    return `${this.holdersOf(file)} | ${namesOf(this.server.loaded())}`;
+    return `${namesOf(this.projectsWith(file))} | ${namesOf(this.server.loaded())}`;
   }
 
   /**
-   * The projects that have a file.
+   * @param {string} file
+   * @returns {ts.server.Project[]}
+   */
+  projectsWith(file) {
+    return this.server.service.getScriptInfo(file)?.containingProjects ?? [];
+  }
+
+  /**
+   * A number of the projects that have a file: the same for the same names, also in another run.
    * @param {string} file
    */
   holdersOf(file) {
-    return namesOf(this.server.service.getScriptInfo(file)?.containingProjects ?? []);
+    const projects = this.projectsWith(file);
+    const known = this.holders.get(file);
+    if (known && isSameArray(known.projects, projects)) return known.number;
+    const { holders } = /** @type {AnswerCache} */ (this.cache);
+    const number = getOrCreate(holders, namesOf(projects), () => holders.size);
+    this.holders.set(file, { projects: [...projects], number });
+    return number;
+  }
+
+  /**
+   * Which projects have the files that an answer leads through.
+   * @param {AskedQuery[]} asked
+   */
+  holdersOfAll(asked) {
+    const files = new Set(asked.flatMap((each) => each.found.map(({ fileName }) => fileName)));
+    return [...files].map((file) => this.holdersOf(file)).join(" ");
   }
 
   /** Lets every loaded project answer references by our memory instead of searching again. */
@@ -174,9 +199,7 @@ class ReferenceSets {
     return getOrCreate(
       this.validity,
       references,
-      () =>
-        !!asked?.every((each) => this.isUnchanged(each)) &&
-        [...(holders ?? [])].every(([file, projects]) => this.holdersOf(file) === projects),
+      () => !!asked?.every((each) => this.isUnchanged(each)) && this.holdersOfAll(asked) === holders,
     );
   }
 
@@ -237,12 +260,7 @@ class ReferenceSets {
     /** @type {FoundReferences} */
     const references = groups.flatMap((group) => group.references);
     references.asked = this.asked;
-    /** @type {Holders} */
-    const holders = new Map();
-    for (const each of this.asked)
-      for (const { fileName } of each.found)
-        if (!holders.has(fileName)) holders.set(fileName, this.holdersOf(fileName));
-    references.holders = holders;
+    if (this.cache) references.holders = this.holdersOfAll(this.asked);
     this.validity.set(references, true);
     return references;
   }
@@ -266,6 +284,14 @@ class ReferenceSets {
       return number;
     });
   }
+}
+
+/**
+ * @param {unknown[]} some
+ * @param {unknown[]} others
+ */
+function isSameArray(some, others) {
+  return some.length === others.length && some.every((each, at) => each === others[at]);
 }
 
 /** @param {ts.server.Project[]} projects */
