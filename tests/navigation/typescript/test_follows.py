@@ -356,6 +356,31 @@ CHAINS: dict[str, list[dict[str, str | None]]] = {
         {"src/a/page.ts": "import { size } from '../b/size';\nexport const page = size();\n"},
         {"src/a/page.ts": "export const page = 1;\n"},
     ],
+    "a body gives its function another type": [
+        {
+            "src/make.ts": "export function make() {\n  class Own { size = 1 }\n  return new Own();\n}\n"
+            "export function other(): string { return '' }\n",
+            "src/user.ts": "import { make } from './make';\nmake().size.toFixed;\nmake().wide;\n",
+        },
+        {
+            "src/make.ts": "export function make() {\n  class Own { size = [1]; wide = 1 }\n"
+            "  return new Own();\n}\n"
+            "export function other(): string { return 'x' }\n"
+        },
+        {"src/make.ts": "export function make() { return { size: 1 } }\nexport const other = 1;\n"},
+    ],
+    "a body is edited in a file whose types come from another edited one": [
+        {
+            "src/base.ts": "export function base() { return '' }\n",
+            "src/pass.ts": "import { base } from './base';\nexport function pass() { return base() }\n",
+            "src/user.ts": "import { pass } from './pass';\npass().length;\n",
+        },
+        {
+            "src/base.ts": "export function base() { return [1] }\n",
+            "src/pass.ts": "import { base } from './base';\n"
+            "// Now.\nexport function pass() { return base() }\n",
+        },
+    ],
     "a module becomes an empty script": [
         {
             "js/parts.js": "const part = 1;\nmodule.exports.part = part;\n",

@@ -10,10 +10,13 @@
 /** @import ts from "typescript" */
 /** @import { Engine } from "../engine" */
 /** @import { FileAnswers, PlaceTarget } from "./file-answers" */
+/** @import { ChangedFunction } from "./body-edits" */
 /** @import { MovedPlaces } from "./matching" */
 
+const { getOrCreate } = require("../../../engines/js/maps");
 const { closure, importEdges } = require("../references/import-closure");
-const { matchDeclarations } = require("./matching");
+const { changedBodies } = require("./body-edits");
+const { isNumberedAlike, matchDeclarations } = require("./matching");
 const { hasSameOptions, isSameSet, reversed } = require("./program-graph");
 const { Surface } = require("./surface");
 
@@ -46,6 +49,8 @@ class AffectedFiles {
     this.reasons = new Map();
     /** @type {Map<string, MovedPlaces>} where declarations of edited files went, by name */
     this.places = new Map();
+    /** @type {Map<string, ChangedFunction[] | null>} by path */
+    this.bodies = new Map();
     /** Why all files are to be asked. */
     this.refusal = "";
   }
@@ -198,12 +203,43 @@ class AffectedFiles {
   /** @param {string} path */
   changedNames(path) {
     const dirty = new Set([...this.reasons.keys(), ...this.removed]);
+    if (this.isQuiet(path, dirty)) return new Set();
     const [old, now] = [this.before, this.after].map((program) =>
       new Surface(this.ts, program, dirty).of(path),
     );
     if (!old || !now) return new Set([" more than can be compared"]);
     const names = [...new Set([...old.keys(), ...now.keys()])];
     return new Set(names.filter((name) => old.get(name) !== now.get(name)));
+  }
+
+  /**
+   * Whether an edit changed nothing that others see of a file: comments, and bodies of functions that have the
+   * type that they had. What it takes from others must be the same, too.
+   * @param {string} path
+   * @param {Set<string>} dirty
+   */
+  isQuiet(path, dirty) {
+    const bodies = this.bodiesOf(path);
+    if (!bodies) return false;
+    const others = [...dirty].filter((each) => each !== path && this.bodiesOf(each)?.length !== 0);
+    if (others.length && !this.isModule(/** @type {ts.SourceFile} */ (this.now.get(path)))) return false;
+    const isReached = (/** @type {Map<string, Set<string>>} */ edges) =>
+      others.length > 0 && others.some((each) => closure(edges, path).has(each));
+    if (this.edges.some(isReached)) return false;
+    const [old, now] = [this.before, this.after].map((program) => new Surface(this.ts, program, dirty));
+    return bodies.every((each) => old.ofFunction(each.old) === now.ofFunction(each.now));
+  }
+
+  /**
+   * The functions whose bodies alone an edit changed; null where it changed more.
+   * @param {string} path
+   */
+  bodiesOf(path) {
+    return getOrCreate(this.bodies, path, () => {
+      const [old, now] = this.versionsOf(path);
+      if (!old || !now || old === now || !isNumberedAlike(this.ts, old, now)) return null;
+      return changedBodies(this.ts, old, now);
+    });
   }
 
   /**

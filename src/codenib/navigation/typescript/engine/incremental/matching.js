@@ -43,6 +43,25 @@ function matchDeclarations(ts, before, after) {
 }
 
 /**
+ * Whether all declarations that both versions of a file have, have the same numbers. They do not where a checker gave out
+ * numbers of its own before they were matched: then what is known by number of one is not known of the other.
+ * @param {TypeScript} ts
+ * @param {ts.SourceFile} before
+ * @param {ts.SourceFile} after
+ */
+function isNumberedAlike(ts, before, after) {
+  const old = declarations(ts, before);
+  /** @type {(from: ts.Symbol | undefined, to: ts.Symbol | undefined) => boolean} */
+  const isSame = (from, to) => (from && to ? ts.getSymbolId(from) === ts.getSymbolId(to) : from === to);
+  return [...declarations(ts, after)].every(([key, node]) => {
+    const same = old.get(key);
+    if (!same) return true;
+    const isNode = ts.getNodeId(same) === ts.getNodeId(node);
+    return isNode && isSame(same.symbol, node.symbol) && isSame(same.localSymbol, node.localSymbol);
+  });
+}
+
+/**
  * Creates the function that gives a symbol the number of the one before; each number is given once.
  * @param {TypeScript} ts
  */
@@ -100,4 +119,4 @@ function declarations(ts, file) {
   return declared;
 }
 
-module.exports = { matchDeclarations };
+module.exports = { isNumberedAlike, matchDeclarations };

@@ -68,6 +68,31 @@ class Surface {
     return this.types.isTooLarge ? null : this.entries;
   }
 
+  /**
+   * The type of a function, with the classes that are declared in it; where it is too large, a text that no other equals.
+   * @param {ts.Node} node
+   */
+  ofFunction(node) {
+    const { ts } = this;
+    this.entries = new Map();
+    this.queue = [];
+    this.queued = new Set();
+    this.types = new TypeText(
+      ts,
+      this.checker,
+      (symbol) => this.isDirty(symbol),
+      (symbol) => {
+        if (symbol.declarations?.some((each) => ts.findAncestor(each, (it) => it === node)))
+          this.enqueue(symbol);
+      },
+    );
+    const signature = this.checker.getSignatureFromDeclaration(/** @type {ts.SignatureDeclaration} */ (node));
+    this.add("", signature ? this.types.signature(signature) : "");
+    for (let symbol = this.queue.shift(); symbol; symbol = this.queue.shift()) this.describe(symbol);
+    if (this.types.isTooLarge) return Symbol("too large");
+    return JSON.stringify([...this.entries].sort());
+  }
+
   /** @param {ts.Symbol} module */
   addModule(module) {
     const { checker } = this;
