@@ -57,9 +57,12 @@ def flywheel(*words: str | Path) -> dict[str, Any]:
     return found
 
 
-def test_the_loop_runs_offline_and_a_killed_one_goes_on(fixes: GitRepo, tmp_path: Path) -> None:
+def test_the_loop_runs_offline_and_a_killed_one_goes_on(
+    fixes: GitRepo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "run"
-    given = ("--repos", fixes.path, "--rounds", "2", "--per-repo", "10", "--out", out)
+    monkeypatch.chdir(fixes.path.parent)
+    given = ("--repos", fixes.path.name, "--rounds", "2", "--per-repo", "10", "--out", out)
     first = flywheel(*given)
     assert (first["rows"], first["replayed"], first["failed"]) == (6, 4, 0)
     assert first["warning"].startswith("SIMULATED")

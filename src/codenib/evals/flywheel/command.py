@@ -120,10 +120,10 @@ def command(
 
     A killed run continues when it is given again. Nothing is activated: `codenib policy use` does that.
     """
-    given["replay_repos"] = _names(given["replay_repos"])
+    given["replay_repos"] = _names(given["replay_repos"], mirror)
     settings = FlywheelSettings(**given)
     common = StudyOptions(
-        rows=rows, mirror=mirror, out=out, home=home, repos=_names(repos), limit=None,
+        rows=rows, mirror=mirror, out=out, home=home, repos=_names(repos, mirror), limit=None,
         per_repo=settings.per_repo, seed=seed, partial=False, json_output=json_output,
     )  # fmt: skip
     if traces:
@@ -195,10 +195,15 @@ def _run_recorded(common: StudyOptions, settings: FlywheelSettings, recorded: Re
     common.finish(run, summary, report, offline_table(results))
 
 
-def _names(given: str) -> tuple[str, ...]:
-    """Names as they were given; folders that are there become whole paths."""
-    names = [name.strip() for name in given.split(",") if name.strip()]
-    return tuple(str(Path(name).resolve()) if name.startswith((".", "/", "~")) else name for name in names)
+def _names(given: str, mirror: Path | None) -> tuple[str, ...]:
+    """Names as they were given; folders become whole paths, beside a mirror those that look like paths."""
+
+    def named(name: str) -> str:
+        place = Path(name).expanduser()
+        is_place = name.startswith((".", "/", "~")) or (mirror is None and place.is_dir())
+        return str(place.resolve()) if is_place else name
+
+    return tuple(named(name.strip()) for name in given.split(",") if name.strip())
 
 
 def _shown(summary: Record) -> str:
